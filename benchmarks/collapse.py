@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 from plyground.batch import Batch
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.evaluation import evaluate
 from plyground.learners.reinforce import Reinforce, ReinforceLearner
 from plyground.learners.rollout import SamplingAgent

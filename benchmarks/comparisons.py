@@ -41,7 +41,7 @@ from plyground.arena.rating import mean_and_interval
 from plyground.backend.device import is_gpu
 from plyground.batch import Batch
 from plyground.learners import LEARNERS
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.dqn import DQNLearner, td_targets
 from plyground.learners.evaluation import OPENINGS_SEED
 from plyground.learners.replay import Sample

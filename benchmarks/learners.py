@@ -8,16 +8,14 @@ With several checkouts of this repository the runs are interleaved and the media
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import tyro
 
 from plyground.runs.metrics import read_metrics
 
@@ -34,16 +32,6 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
-@dataclass
-class Options:
-    seconds: float = 6.0
-    """of play and updates in each run"""
-    rounds: int = 3
-    device: str = "cpu"
-    checkouts: tuple[Path, ...] = (HERE,)
-    cases: tuple[str, ...] = field(default_factory=lambda: tuple(CASES))
-
-
 def arguments(settings: dict[str, Any]) -> list[str]:
     found: list[str] = []
     for name, value in settings.items():
@@ -56,7 +44,7 @@ def arguments(settings: dict[str, Any]) -> list[str]:
     return found
 
 
-def measure(checkout: Path, case: str, options: Options) -> tuple[float, float]:
+def measure(checkout: Path, case: str, options: argparse.Namespace) -> tuple[float, float]:
     """Plies and updates a second of one run."""
     learner, game, own = CASES[case]
     settings = {**COMMON, "seconds": options.seconds, **own}
@@ -74,7 +62,7 @@ def measure(checkout: Path, case: str, options: Options) -> tuple[float, float]:
     return last["plies"] / last["seconds"]["total"], last["updates"] / last["seconds"]["total"]
 
 
-def main(options: Options) -> None:
+def main(options: argparse.Namespace) -> None:
     print(f"{options.device}, {options.rounds} rounds of {options.seconds:g} s, medians [lowest, highest]")
     for case in options.cases:
         found: dict[Path, list[tuple[float, float]]] = {checkout: [] for checkout in options.checkouts}
@@ -93,4 +81,10 @@ def main(options: Options) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Options))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=6.0, help="of play and updates in each run")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--checkouts", type=Path, nargs="*", default=[HERE])
+    parser.add_argument("--cases", nargs="*", default=list(CASES), choices=list(CASES))
+    main(parser.parse_args())

@@ -25,7 +25,7 @@ from plyground.cluster.players import BlockPlayer
 from plyground.cluster.streams import to_bytes
 from plyground.cluster.tasks import Task, in_order, surroundings
 from plyground.learners import find_learner
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.runs.settings import build
 from plyground.teaching.collect import TASK, Collect, Finished, Stop, collect, play_games
 

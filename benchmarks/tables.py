@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.tabular import Tabular, TabularLearner
 
 SECONDS, PARTS = 1.0, 5

@@ -14,7 +14,7 @@ from plyground.cluster.config import ClusterConfig
 from plyground.cluster.learner import ClusterLearner
 from plyground.cluster.leftovers import MARK, PREFIX
 from plyground.cluster.players import LocalActors
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.training import train
 from plyground.runs.directory import create
 from resumed import contents, silent

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from plyground.learners import LEARNERS, training
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.training import train
 from plyground.runs.directory import Run, create, find_checkpoint, newest_whole, open_run
 from runs_on_disk import read_records
@@ -20,7 +20,7 @@ def silent(event: Any) -> None: ...
 
 def name_of(config: Any) -> str:
     """The learner that a config belongs to."""
-    (found,) = (name for name, entry in LEARNERS.items() if entry.module == type(config).__module__)
+    (found,) = (name for name, entry in LEARNERS.items() if entry.config is type(config))
     return found
 
 

@@ -8,7 +8,7 @@ from conftest import ROOT, TINY
 from plyground.agents.agent import make
 from plyground.arena.match import play_match
 from plyground.learners import LEARNERS
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.training import progress
 from resumed import new_learner
 

@@ -43,7 +43,7 @@ def test_nothing_below_the_command_line_prints(path: Path) -> None:
         assert not (isinstance(called, ast.Name) and called.id in ("print", "input")), f"line {called.lineno}"
         if isinstance(node, ast.ImportFrom | ast.Import):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names]
-            assert not [name for name in names if name.split(".")[0] in ("rich", "tyro")], f"line {node.lineno}"
+            assert not [name for name in names if name.split(".")[0] in ("rich", "argparse")], f"line {node.lineno}"
 
 
 def test_notices_go_to_standard_error_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,12 +42,14 @@ class BrokenGame(Error):
     """A game's module that violates the contract of `plyground.games.interface`."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
-    """The error for a name that is not among `known`, with the nearest one suggested."""
+def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> UnknownName:
+    """The error for a name that is not among `known`, with the nearest one suggested, and all of them or `where` they
+    are listed."""
     names = list(known)
     near = difflib.get_close_matches(name, [each.partition(":")[0] for each in names], n=1)  # without options
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return UnknownName(f"no {kind} {shorten(name)!r}; {hint}known: {', '.join(names) or 'none'}")
+    listed = f"see {where}" if where else f"known: {', '.join(names) or 'none'}"
+    return UnknownName(f"no {kind} {shorten(name)!r}; {hint}{listed}")
 
 
 def no_attribute(what: str, name: str, meant: Mapping[str, str]) -> AttributeError:

@@ -31,9 +31,10 @@ from torch import Tensor, nn
 
 from plyground.backend.device import convolution_layout, convolution_relu, for_inference, mixed_precision, on_gpu
 from plyground.errors import InvalidValue, shorten
+from plyground.specs import WITH_VALUE
 
 WIDEST, DEEPEST = 8192, 64
-WITH_VALUE, NORM = "+value", "-norm"
+NORM = "-norm"
 POLICY_GAIN = 0.01  # scales the initial weights of a policy's last layer: the first policy is nearly uniform
 Indices = NDArray[np.int64]
 Head = Callable[[int, int], nn.Module]  # (inputs, outputs) -> module

@@ -9,6 +9,7 @@ from pathlib import Path
 from plyground.errors import InvalidValue, shorten
 
 Value = bool | int | str
+WITH_VALUE = "+value"  # ends the spec of a network with a value head
 FILE = re.compile(r"(.*?\.py)(?:(:)(\w+=[^,]+(?:,\w+=[^,]+)*))?", re.DOTALL)  # its path may have colons of its own
 LAST_OPTION = re.compile(r"(.*),(\w+)=((?<=weights=)[^,]*|[^,/]*)")  # only `weights` is a path itself
 

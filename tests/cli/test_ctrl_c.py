@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -154,8 +154,9 @@ def test_a_command_that_was_stopped_does_not_wait_for_the_end_of_python() -> Non
     assert process.returncode == 130
 
 
-def test_ctrl_c_raises_only_in_blocks_and_commands_that_need_it() -> None:
+def test_ctrl_c_raises_only_in_blocks_and_commands_that_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """In all others it ends the process: within an import of torch an exception would abort it."""
+    heard = list[bool]()
 
     def handler() -> object:
         return signal.getsignal(signal.SIGINT)
@@ -163,17 +164,33 @@ def test_ctrl_c_raises_only_in_blocks_and_commands_that_need_it() -> None:
     def terminator() -> object:
         return signal.getsignal(signal.SIGTERM)
 
+    def note(*_: object, **__: object) -> list[Path]:
+        assert terminator() is handler()
+        heard.append(handler() is signal.default_int_handler)
+        return []
+
     with at_once():
         waiting = handler()
         assert terminator() is waiting
-        for name, hears in (("games", False), ("evaluate", False), ("train", True), ("runs", True)):
-            with app._hearing_ctrl_c(name):
-                assert (handler() is signal.default_int_handler) == hears, name
-                assert terminator() is handler(), name
+        for line, work, hears in (
+            ("games", "cli.terminal.show_games", False),
+            ("report x", "cli.runs.one_run", False),
+            ("runs", "cli.runs._list", True),
+            ("train ppo connect_four", "cli.running.train_new", True),
+            ("resume x", "cli.running.resume_run", True),
+            ("teach convert connect_four a b.csv", "teaching.csv_form.convert", True),
+        ):
+            _, command, given = app.read(line.split())
+            monkeypatch.setattr(f"plyground.{work}", note)
+            with suppress(AttributeError, TypeError):  # where the work should have given something
+                command(**given)
+            assert heard.pop() == hears, line
+            assert not heard
             assert handler() is terminator() is waiting
         with ctrl_c.interruptible():
             assert terminator() is ctrl_c._end_now, "where Ctrl-C ends a hint alone, SIGTERM ends the process"
-        with app._hearing_ctrl_c("train"), ctrl_c.stop_on_signal() as stop, ctrl_c.interruptible():
+        saving = ctrl_c.interruptible(signal.SIGTERM, kept=ctrl_c.SAVED)
+        with saving, ctrl_c.stop_on_signal() as stop, ctrl_c.interruptible():
             signal.raise_signal(signal.SIGINT)
         assert stop == [signal.SIGINT], "a handler of another is left as it is"
         ctrl_c.stop_at_once(Learns())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from plyground.cli import pipeline
+from plyground.cli import training
 from plyground.errors import Error
 from plyground.learners import LEARNERS
 from plyground.runs.directory import read_config, steps_of
@@ -71,7 +71,7 @@ def test_one_command_runs_all_stages_and_repeats_none_that_is_finished(tmp_path:
 def test_other_stages_are_refused_in_one_sentence(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "odd.toml").write_text(text)
     with pytest.raises(Error, match=message):
-        pipeline.make_train(["train", "--profile", str(tmp_path / "odd.toml")])
+        training.check_stages("odd", training.profile_of(str(tmp_path / "odd.toml")))
 
 
 def test_a_profile_with_stages_names_its_own_learners(command) -> None:
@@ -91,8 +91,8 @@ def test_a_setting_that_does_not_exist_is_named_with_its_stage(tmp_path: Path, c
 @pytest.mark.parametrize("name", profiles())
 def test_every_profile_has_settings_that_exist(name: str) -> None:
     table = profile(name)
-    if pipeline.COLLECT in table:
-        pipeline.check_stages(name, table)
+    if training.COLLECT in table:
+        training.check_stages(name, table)
         stages = {stage: table[stage] for stage in table if stage in LEARNERS}
         stages["imitation"] = {**stages["imitation"], "data": ["x"]}
     else:
@@ -103,7 +103,7 @@ def test_every_profile_has_settings_that_exist(name: str) -> None:
 
 def test_profiles_say_in_a_comment_what_they_are() -> None:
     for name in profiles():
-        path = Path(pipeline.__file__).parents[1] / "runs" / "profiles" / f"{name}.toml"
+        path = Path(training.__file__).parents[1] / "runs" / "profiles" / f"{name}.toml"
         assert path.read_text(encoding="utf-8").startswith("# "), name
         assert read_toml(path)
 
@@ -113,10 +113,20 @@ def test_a_run_has_no_stages(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(STAGES)
     for name in (tmp_path, tmp_path / "config.toml"):
         with pytest.raises(Error, match="is no run"):
-            pipeline.make_train(["train", "--profile", str(name)])
+            training.profile_of(str(name))
 
 
-def test_a_game_that_alphazero_cannot_search_is_refused_before_anything_compiles() -> None:
-    with pytest.raises(Error, match=r"sequence:seats=4 is not one\. Another learner: .*train ppo sequence:seats=4$"):
-        pipeline.make_train(["train", "alphazero", "sequence:seats=4"])
-    assert pipeline.make_train(["train", "alphazero", "chess"]).__name__ == "train"
+def test_a_game_that_alphazero_cannot_search_is_refused_before_anything_compiles(
+    command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plyground.learners.defaults.resolve", lambda *_: pytest.fail("it compiles"))
+    code, _, err = command("train", "alphazero", "sequence:seats=4")
+    assert code == 2
+    assert "sequence:seats=4 is not one. Another learner: plyground train ppo sequence:seats=4\n" in err
+
+
+def test_a_profile_with_stages_has_few_options(command) -> None:
+    for option in ("--cycles=3", "--on=ray", "--trust", "--seeds=2"):
+        code, _, err = command("train", "--profile", "chess_dqn_original", option)
+        assert code == 2
+        assert err.startswith(f"plyground: no option of a profile with stages '{option.partition('=')[0]}'")

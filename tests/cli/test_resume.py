@@ -14,8 +14,7 @@ import pytest
 from rich.console import Console
 
 from killed import go_on
-from plyground.cli import runs as runs_commands
-from plyground.cli.resume import set_limits, settings_of
+from plyground.cli.running import set_limits, settings_of
 from plyground.cluster import connect
 from plyground.learners.training import train
 from plyground.runs import trust
@@ -52,14 +51,15 @@ def test_changed_rules_are_said_by_evaluate_and_refused_by_resume(trained: Path,
     assert "changed" not in err, "new checkpoints carry the new fingerprints"
 
 
-def test_metrics_for_tensorboard(trained: Path, command) -> None:
+def test_metrics_for_tensorboard(trained: Path, tmp_path: Path, command) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+    run = shutil.copytree(trained, tmp_path / "run")
     for _ in range(2):  # again replaces what was there
-        code, out, _ = command("runs", "tensorboard", str(trained))
+        code, out, _ = command("runs", "tensorboard", str(run))
         assert code == 0
         assert "tensorboard --logdir" in out
-    found = EventAccumulator(str(trained / "tensorboard")).Reload()
+    found = EventAccumulator(str(run / "tensorboard")).Reload()
     losses = found.Scalars("cycle/loss")
     wanted = [record for record in read_records(trained) if record["event"] == "cycle"]
     assert [each.step for each in losses] == [record["step"] for record in wanted]
@@ -266,7 +266,9 @@ def test_the_list_shows_whole_names_and_what_is_wrong(
     assert "metrics.jsonl cannot be read" in lines["no-json"]
     assert "is a table of names and values, not [3]" in lines["odd-json"]
     for columns in ("80", "60"):
-        monkeypatch.setattr(runs_commands, "console", Console(force_terminal=True, width=int(columns), highlight=False))
+        monkeypatch.setattr(
+            "plyground.cli.terminal.console", Console(force_terminal=True, width=int(columns), highlight=False)
+        )
         assert long in command("runs", "--folder", str(tmp_path))[1]
 
 

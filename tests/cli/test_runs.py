@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -208,13 +209,14 @@ def test_paths_are_shown_as_they_are(trained: Path, tmp_path: Path, command, nam
 SCORES = ("random 82%", "greedy 14%", "minimax:depth=3 5%")
 
 
-def show_list(folder: Path, width: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The lines of the table of runs in a terminal of that width."""
+def show_list(folder: Path, width: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], str]:
+    """The lines of the table of runs in a terminal of that width, and what stands below it."""
     shown = io.StringIO()
     terminal = Console(file=shown, force_terminal=True, color_system=None, width=width, highlight=False, markup=False)
-    monkeypatch.setattr(runs, "console", terminal)
+    monkeypatch.setattr("plyground.cli.terminal.console", terminal)
     runs.runs(folder=folder)
-    return shown.getvalue().splitlines()
+    table, mark, below = re.split(r"(?m)^(A wider|Best step)", shown.getvalue(), maxsplit=1)
+    return table.splitlines(), mark + below
 
 
 @pytest.fixture
@@ -234,10 +236,10 @@ def listed(tmp_path: Path) -> Path:
     [(200, ""), (80, "best step"), (60, "learner, game, best step"), (40, "")],
 )
 def test_the_list_of_runs_fits_the_terminal_and_breaks_no_score(
-    listed: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int, left_out: str
+    listed: Path, monkeypatch: pytest.MonkeyPatch, width: int, left_out: str
 ) -> None:
-    lines = show_list(listed, width, monkeypatch)
-    text, below = "\n".join(lines), capsys.readouterr().out
+    lines, below = show_list(listed, width, monkeypatch)
+    text = "\n".join(lines)
     assert max(map(len, lines)) <= width, text
     assert (lines[0].split()[-1] == "scores") == (width >= 60)
     assert all(text.count(score) == 2 for score in SCORES), text
@@ -260,12 +262,6 @@ def test_a_misspelt_run_is_answered_with_the_nearest_one(command, run: Path, lin
     run.rename("runs/mine")
     code, _, err = command(*line.format("minee").split())
     assert (code, err) == (2, "plyground: no run 'minee'; did you mean 'mine'?\n")
-
-
-def test_a_run_is_deleted_as_the_folder_that_it_is(command, run: Path) -> None:
-    for action in ("rm", "delete"):
-        code, _, err = command("runs", action, "x")
-        assert (code, "a run is a folder, which you can delete: runs/x\n" in err) == (2, True), err
 
 
 @pytest.mark.parametrize("words", [["evaluate"], ["resume"], ["table"], ["runs", "inspect"], ["plot"]])

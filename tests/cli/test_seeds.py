@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from plyground.cli.seeds import without_own_options
 from plyground.runs.directory import read_config, steps_of
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
@@ -128,11 +127,6 @@ def test_runs_of_different_games_have_no_mean_and_are_drawn_in_rows(group: Path,
     assert command("plot", str(group), str(other), "--out", str(tall))[0] == 0
     heights = [float(path.read_text().split('height="')[1].partition("pt")[0]) for path in (small, tall)]
     assert heights[1] == 2 * heights[0]
-
-
-def test_a_seeds_own_command_line_has_neither_seeds_nor_directory() -> None:
-    words = ["train", "dqn", "--seeds", "5", "--parallel=2", "--out", "--odd", "--cycles", "--seed=7", "--x"]
-    assert without_own_options(words) == ["train", "dqn", "--cycles", "--x"]
 
 
 @pytest.mark.slow

@@ -3,52 +3,41 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 
-import pytest
-
-from plyground.cli.settings import comment_of, learner_of, profile_rows, settings_of, train_help
-from plyground.learners import LEARNERS
+from plyground.cli.settings import comment_of, groups_of, profile_rows
 from plyground.runs.settings import profiles
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_the_source_says_what_the_configs_are(name: str) -> None:
-    shown = {each.name: each for part in settings_of(name).values() for each in part.values()}
-    config = LEARNERS[name].config
-    assert {field.name: field.default for field in fields(config)} == {each: shown[each].default for each in shown}
-    for each in shown.values():
-        assert each.sentence, each.name
-        assert "\n" not in each.sentence
-
-
 def test_settings_stand_where_they_are_introduced() -> None:
-    parts = settings_of("ppo")
-    general, networks, policies, own = parts.values()
-    assert list(parts)[1:] == ["of dqn, reinforce, a2c, ppo, alphazero", "of reinforce, a2c, ppo", "of ppo"]
+    parts = groups_of("ppo")
+    general, networks, policies, own = ({each.name: each for each in part} for part in parts.values())
+    assert list(parts)[1:] == [
+        f"Options of {whose}" for whose in ("dqn, reinforce, a2c, ppo, alphazero", "reinforce, a2c, ppo", "ppo")
+    ]
     assert "seconds" in general
     assert networks["network"].default.endswith("+value"), "with the default that the learner gives it"
     assert "network" not in policies
     assert set(own) == {"gae_lambda", "clip_range", "epochs", "target_kl"}
 
 
-def test_options_are_written_as_they_are_typed() -> None:
-    shown = {each.name: each.option(each.default) for part in settings_of("dqn").values() for each in part.values()}
-    assert shown["opponents"] == "--opponents TEXT ..."
-    assert shown["exploration"] == "--exploration epsilon|boltzmann"
-    assert shown["double_dqn"] == "--double-dqn"
-    assert settings_of("ppo")["of reinforce, a2c, ppo"]["symmetries"].option(True) == "--no-symmetries"
+def test_options_are_written_as_they_are_typed(command) -> None:
+    text = command("train", "ppo", "--help")[1]
+    for words in ("--opponents [TEXT ...]", "--symmetries, --no-symmetries", "--gae-lambda FLOAT", "--on TEXT", "-h"):
+        assert f"  {words}" in text or f", {words}" in text, words
+    text = command("train", "dqn", "--help")[1]
+    assert "  --exploration epsilon|boltzmann" in text
+    assert "  --double-dqn, --no-double-dqn" in text
+    assert "--actors" not in text, "it plays on no cluster"
 
 
-def test_help_without_a_learner_says_which_options_are_whose() -> None:
-    text = train_help("")
+def test_help_without_a_learner_says_which_options_are_whose(command) -> None:
+    text = command("train", "--help")[1]
     for words in ("Options of ppo:\n  --gae-lambda,", "Options of tabular:\n  --method,", "alphazero  self-play"):
         assert words in text
     assert "--target-kl FLOAT" not in text
 
 
 def test_help_with_a_profile_shows_its_defaults(command) -> None:
-    assert learner_of(["--profile", "connect_four_demo"], "connect_four_demo") == "dqn"
     text = " ".join(command("train", "--profile", "connect_four_demo", "--help")[1].split())
     assert "Options of dqn, as connect_four_demo sets them" in text
     assert re.search(r"--opening-plies INT [^)]*\) \(default: 24\)", text)

@@ -18,8 +18,8 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.cli.resume import settings_of
-from plyground.cli.training import _with_end
+from plyground.cli.running import settings_of
+from plyground.cli.training import with_end
 from plyground.learners import LEARNERS
 from plyground.learners.dqn import DQN
 from plyground.runs.directory import read_config, steps_of
@@ -102,11 +102,20 @@ def test_ctrl_c_while_the_run_is_measured_says_that_it_is_saved(tmp_path: Path, 
     assert f"plyground play {ROW} run:{path}\n" in err
 
 
-def test_a_limit_of_zero_is_said_to_be_none(accept) -> None:
-    code, out, err = accept("train ppo connect_four --seconds 0")
+def test_a_limit_of_zero_is_said_to_be_none(command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plyground.cli.running.train_new", lambda *_, **__: True)
+    code, out, err = command("train", "ppo", "connect_four", "--seconds", "0")
     assert code == 0, err
     assert "--seconds 0: no such limit; this run ends after 10 cycles, or by Ctrl-C" in out
-    assert "no such limit" not in accept("train ppo connect_four --seconds 5")[1]
+    assert "no such limit" not in command("train", "ppo", "connect_four", "--seconds", "5")[1]
+
+
+def test_learner_game_and_options_stand_in_any_order(command, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[Any, ...]] = []
+    monkeypatch.setattr("plyground.cli.running.train_new", lambda name, config, *_, **__: seen.append((name, config)))
+    for line in ("ppo chess --seed 3", "--seed 3 chess ppo", "--seed=3 ppo --game chess", "chess --seed 3 ppo"):
+        assert command("train", *line.split())[0] == 0, line
+    assert [(name, config.game, config.seed) for name, config in seen] == 4 * [("ppo", "chess", 3)]
 
 
 @pytest.mark.parametrize("word", ["reinforce", "a2c", "ppo"])
@@ -152,7 +161,10 @@ def test_a_policy_gradient_needs_a_value_head(command) -> None:
         (["train", "dqn", "--encoder", "nothing"], "no encoder"),
         (["train", "dqn", "--network", "nothing"], "no network"),
         (["train", "dqn", "--batch-size", "0"], "batch_size is a number of at least 1"),
-        (["train", "dqn", "--bach-size", "3"], "dqn has no option --bach-size; did you mean --batch-size?"),
+        (
+            ["train", "dqn", "--bach-size", "3"],
+            "no option of train '--bach-size'; did you mean '--batch-size'? see plyground train --help",
+        ),
         (
             ["train", "ppo", "--double-dqn"],
             "--double-dqn is an option of dqn, not of ppo: see plyground",
@@ -163,18 +175,18 @@ def test_a_policy_gradient_needs_a_value_head(command) -> None:
         (["train", "dqn", "--init", "nowhere"], "is no run"),
         (["train", "dqn", "--seed", "-1"], "seed is a number of at least 0"),
         (["train", "dqn", "--eval-opponents", "nobody"], "no agent"),
-        (["train"], "train needs a learner first (dqn, "),
-        (["train", "--out", "tabular", "dqn"], "the learner comes first: plyground train dqn --out tabular"),
-        (["train", "--out", "tabular"], "train needs a learner first (dqn, "),
-        (["train", "chess"], "the learner comes first: plyground train dqn chess"),
-        (["train", "chess", "ppo"], "the learner comes first: plyground train ppo chess"),
+        (["train"], "train needs a learner (dqn, "),
+        (["train", "--out", "tabular"], "train needs a learner (dqn, "),
+        (["train", "chess"], "or a profile: plyground train dqn chess, or plyground train --profile connect_four_demo"),
+        (["train", "ppo", "dqn"], "train takes LEARNER [GAME]; two learners are named: ppo dqn"),
+        (["train", "ppo", "chess", "--seconds", "soon"], "--seconds takes a number, not 'soon'"),
         (["train", "dqn", "chess", "sequence"], "train takes LEARNER [GAME]; two games are named: chess sequence"),
         (["train", "dqn", "conect_four"], "no game 'conect_four'; did you mean 'connect_four'"),
         (["train", "dqn", "chess", "--game", "sequence"], "two games are named: chess and --game sequence"),
         (["train", "ppo", "--profile", "connect_four_demo"], "is for dqn: plyground train --profile connect_four_demo"),
         (["train", "chess", "--profile", "connect_four_demo"], "is for connect_four, not for chess"),
         (["train", "dqn", "--opponents", "1 nobody"], "no agent"),
-        (["train", "sorsa"], "no learner 'sorsa'"),
+        (["train", "tabluar"], "no learner 'tabluar'; did you mean 'tabular'? known: dqn, "),
         (["resume", "nowhere"], "is no run"),
         (["train", "dqn", "--on", "ray"], "--on is an option of ppo, alphazero, not of dqn"),
         (["train", "ppo", "--actors", "2"], "options of a cluster, such as --actors, need a cluster: --on ray"),
@@ -336,14 +348,13 @@ def test_other_versions_are_said_in_one_line(trained: Path, tmp_path: Path, comm
 def test_an_end_that_is_named_alone_is_the_only_one(trained: Path) -> None:
     config = replace(build(DQN, settings_of(trained, {}), "the run"), cycles=2, seconds=60.0)
     for given, ends in (
-        (["--seconds", "60"], (0, 60.0)),
-        (["--seconds=60"], (0, 60.0)),
-        (["--cycles", "2"], (2, 0.0)),
-        (["--cycles", "2", "--seconds", "60"], (2, 60.0)),
-        (["--seconds", "0"], (2, 60.0)),
-        ([], (2, 60.0)),
+        ({"seconds": 60.0}, (0, 60.0)),
+        ({"cycles": 2}, (2, 0.0)),
+        ({"cycles": 2, "seconds": 60.0}, (2, 60.0)),
+        ({"seconds": 0.0}, (2, 60.0)),
+        ({}, (2, 60.0)),
     ):
-        found = _with_end(config, ("cycles", "seconds"), ["train", "dqn", *given])
+        found = with_end(config, ("cycles", "seconds"), given)
         assert (found.cycles, found.seconds) == ends, given
 
 

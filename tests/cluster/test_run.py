@@ -23,7 +23,7 @@ from plyground.cluster.config import ClusterConfig
 from plyground.cluster.connect import connect
 from plyground.cluster.leftovers import _parent
 from plyground.cluster.run import on_cluster
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.training import train
 from plyground.runs.directory import create, steps_of
 from resumed import after_steps, silent

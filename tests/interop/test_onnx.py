@@ -16,7 +16,7 @@ from plyground.arena.match import play_match
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.learners import LEARNERS
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.models.network import NetworkModel
 from plyground.models.table import of_config
 from plyground.networks import make_network

@@ -28,7 +28,7 @@ from plyground.learners.alphazero import (
     policy_loss,
     value_loss,
 )
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.training import save, train
 from plyground.models.network import NetworkEvaluator
 from plyground.networks import log_probabilities

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from dataclasses import fields, replace
 from pathlib import Path
@@ -14,13 +16,30 @@ from conftest import ROOT, TINY
 from plyground.backend.device import problem
 from plyground.errors import Error
 from plyground.learners import LEARNERS, find_learner
-from plyground.learners.config import DEFAULT_CYCLES, Bounds, RunConfig, check_bounds, resolve
+from plyground.learners.config import Bounds, RunConfig, check_bounds
+from plyground.learners.defaults import DEFAULT_CYCLES, resolve
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
 from plyground.learners.ppo import PPO
 from plyground.learners.tabular import Tabular
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
+
+
+def test_configs_import_neither_torch_nor_numba() -> None:
+    """The command line reads its line by them."""
+    code = """
+import sys
+from plyground.learners import LEARNERS
+from plyground.cluster.config import ClusterConfig
+from plyground.teaching.config import Collect
+print([entry.config.__name__ for entry in LEARNERS.values()])
+print(sorted({"numba", "torch", "numpy", "asyncio"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names, heavy = done.stdout.splitlines()
+    assert heavy == "[]"
+    assert "'PPO'" in names
 
 
 def test_defaults_are_filled_in(connect_four: pg.Game) -> None:

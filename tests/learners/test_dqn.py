@@ -24,7 +24,7 @@ from plyground.arena.match import play_match
 from plyground.errors import Error, IllegalAction
 from plyground.games.interface import FIRST_WINS
 from plyground.learners import dqn, saving, training
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.dqn import DQN, DQNLearner, best_legal, td_targets, value_spread
 from plyground.learners.training import train
 from plyground.networks import entropy

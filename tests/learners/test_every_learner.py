@@ -16,7 +16,7 @@ from plyground.agents.agent import Agent, make
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.learners import LEARNERS, saving
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.dqn import DQNLearner
 from plyground.learners.imitation import Imitation, ImitationLearner
 from plyground.learners.training import progress, save

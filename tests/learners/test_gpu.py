@@ -26,7 +26,7 @@ from plyground.kernels.arrays import Rollout
 from plyground.learners import saving
 from plyground.learners.a2c import A2C
 from plyground.learners.alphazero import AlphaZero
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.imitation_batches import Examples
 from plyground.learners.ppo import PPO, PPOLearner

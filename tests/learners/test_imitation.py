@@ -16,7 +16,7 @@ from plyground.agents.teacher import UNIT
 from plyground.arena.match import play_match
 from plyground.backend.device import problem
 from plyground.learners import saving
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.learners.imitation import Imitation, ImitationLearner
 from plyground.learners.imitation_batches import read_held_out

@@ -35,11 +35,9 @@ def test_the_game_comes_second_in_any_spelling(tmp_path: Path) -> None:
 def test_an_unknown_setting_or_learner_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(pg.Error, match="num_env"):
         pg.train("ppo", ROW, out=tmp_path / "a" / "run", num_env=3)
-    with pytest.raises(pg.UnknownName, match=r"^no setting 'secs' of ppo; did you mean 'seconds'\?$"):
+    with pytest.raises(pg.UnknownName, match=r"^no setting of ppo 'secs'; did you mean 'seconds'\? see plyground"):
         pg.train("ppo", ROW, out=tmp_path / "a" / "run", secs=1)
-    with pytest.raises(pg.UnknownName, match=r"^no setting 'lr' of ppo; did you mean 'learning_rate'\?$"):
-        pg.train("ppo", ROW, out=tmp_path / "a" / "run", lr=1)
-    with pytest.raises(pg.UnknownName, match=r"^no setting 'xyzzy' of ppo; see plyground train ppo --help$"):
+    with pytest.raises(pg.UnknownName, match=r"^no setting of ppo 'xyzzy'; see plyground train ppo --help$"):
         pg.train("ppo", ROW, out=tmp_path / "a" / "run", xyzzy=1)
     with pytest.raises(pg.UnknownName, match="learner 'pppo'"):
         pg.train("pppo", ROW, out=tmp_path / "a" / "run")

@@ -22,7 +22,7 @@ from plyground.backend.runner import Numpy
 from plyground.errors import Error
 from plyground.learners import saving
 from plyground.learners.alphazero import AlphaZero
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
 from plyground.learners.selfplay import GameResults

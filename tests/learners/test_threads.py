@@ -12,7 +12,7 @@ import torch
 
 from conftest import ROOT
 from plyground.learners import training
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.dqn import DQN, DQNLearner
 from plyground.runs.directory import create
 

@@ -16,7 +16,7 @@ from plyground.agents.agent import load_run
 from plyground.backend.view import View
 from plyground.errors import Error, InvalidValue
 from plyground.learners import LEARNERS
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.models.network import NetworkModel
 from plyground.models.table import of_config
 from plyground.report.publish import publish, without_folders

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from plyground.learners.config import resolve
+from plyground.learners.defaults import resolve
 from plyground.learners.tabular import TabularLearner
 from plyground.report import table
 from plyground.report.figures import save_figure

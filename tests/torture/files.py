@@ -25,13 +25,14 @@ import safetensors.numpy
 from forged import rewrite, sign
 from plyground.agents.agent import load_run
 from plyground.arena import ladder
-from plyground.cli.resume import learner_of
+from plyground.cli.running import named
 from plyground.errors import Error
-from plyground.learners import saving
+from plyground.learners import find_learner, saving
 from plyground.learners.alphazero import AlphaZero
 from plyground.learners.dqn import DQN
 from plyground.learners.imitation import Imitation
 from plyground.learners.imitation_batches import read_held_out
+from plyground.learners.launch import begin as begin_learner
 from plyground.learners.tabular import Tabular
 from plyground.learners.training import train
 from plyground.report.inspect import inspect_run
@@ -233,7 +234,8 @@ def _resume(run: Path, steps: int = 0) -> None:
     with open_run(run) as held:
         checkpoint = newest_whole(run)
         checkpoint.check_unchanged(held.fingerprints)
-        learner = learner_of(run)
+        name, config = named(run, {})
+        learner = begin_learner(find_learner(name).learner, config, run)
         saving.load(learner, checkpoint)
         held.rewind(checkpoint)
         if steps:

@@ -1,44 +1,57 @@
-"""The program `plyground`: finds the command, runs it, and turns errors into one line and exit code 2."""
+"""The program `plyground`: reads the line once, runs its command, and turns errors into one line and exit code 2."""
 
 from __future__ import annotations
 
 import codecs
 import errno
+import importlib
 import io
 import os
 import re
-import signal
 import sys
 import traceback
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import plyground
 from plyground.cli import help as texts
-from plyground.cli.ctrl_c import SAVED, STOPPED, interruptible, say_stopped
-from plyground.cli.guesses import correct
-from plyground.cli.words import game_files, option
+from plyground.cli.ctrl_c import STOPPED, say_stopped
 from plyground.errors import Error, command, naming_extras, shorten, unknown
 
-OF_RUNS = ("runs", "evaluate", "plot", "report", "table")
-SAVE_FIRST = {"train", "resume", "teach"}  # a first Ctrl-C there stops and saves
+MODULES = {
+    **dict.fromkeys(("games", "play", "watch", "serve", "analyse", "solve", "prepare", "uci", "doctor"), "people"),
+    **dict.fromkeys(("match", "ladder", "grade", "perft", "bench", "check"), "measures"),
+    **dict.fromkeys(("train", "resume"), "training"),
+    "profiles": "settings",
+    **dict.fromkeys(("runs", "evaluate", "report", "plot", "table", "export"), "runs"),
+    **dict.fromkeys(("collect", "inspect", "convert", "verify"), "teach"),
+}
+"""function of a command: its file in cli/"""
+OF_TEACH = tuple(name for name, module in MODULES.items() if module == "teach")
+COMMANDS = (*(name for name in MODULES if name not in OF_TEACH), "teach")
+ALIASES = {"analyze": "analyse", "eval": "evaluate"}
 AGENT_FILE = re.compile(r"\bfile:(.+?\.py):")
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
 
 
 def main() -> None:
     """Run a command; an error of ours is one line and exit code 2."""
-    arguments, unchecked = sys.argv[1:], ""
     _replace_unknown_characters()
-    if _is_about_the_program(arguments):
+    line = sys.argv[1:]
+    if line in (["--version"], ["-V"], ["version"]):
+        print(f"plyground {plyground.__version__}")
         return
+    if line in ([], ["--help"], ["-h"], ["help"]):
+        print(texts.page())
+        sys.exit(0 if line else 2)
+    given, unchecked = list[str](), ""
     try:
-        arguments = correct(arguments, tuple(texts.HELP))
-        unchecked = _check_bounds_of_unchecked_games(arguments)
         with naming_extras():
-            _run(arguments)
+            name, run, values = read(line)
+            given = [*_texts(values.values())]
+            unchecked = _check_bounds_of_unchecked_games(name, given)
+            run(**values)
         sys.stdout.flush()
     except Error as error:
         _fail(str(error))
@@ -53,150 +66,86 @@ def main() -> None:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             _fail(f"no file can have the name {shorten(str(error.filename))!r}: {error.strerror}")
-        _explain_fault_of_game(error, unchecked, game_files(arguments))
-        _explain_fault_of_agent(error, arguments)
+        _explain_fault_of_game(error, unchecked, given)
+        _explain_fault_of_agent(error, given)
         raise
 
 
-def _is_about_the_program(arguments: Sequence[str]) -> bool:
-    """Answer what is about the whole program: its version, its help, and no command at all."""
-    if arguments in (["--version"], ["-V"], ["version"]):
-        print(f"plyground {plyground.__version__}")
-    elif arguments in (["--help"], ["-h"], ["help"]):
-        print(texts.page())
-    elif not arguments:
-        print(texts.page())
-        sys.exit(2)
-    else:
-        return False
-    return True
+def read(line: Sequence[str]) -> tuple[str, Callable[..., None], dict[str, Any]]:
+    """The command that a line names, its function, and the arguments of that. Asked for help, it is printed."""
+    name, *rest = line
+    if name == "help":
+        name, rest = rest[0], [*rest[1:], "--help"]
+    name = ALIASES.get(name, name)
+    if name not in COMMANDS:
+        raise unknown("command", name, COMMANDS, command("--help"))
+    function = name
+    if name == "teach":
+        function, *rest = rest or ["--help"]
+        name = f"teach {function}"
+        if function in ("-h", "--help"):
+            print(texts.examples("teach"))
+            for each in OF_TEACH:
+                told = getattr(importlib.import_module("plyground.cli.teach"), each).__doc__ or ""
+                print(f"plyground teach {each}: {told.splitlines()[0]}")
+            sys.exit(0)
+        if function not in OF_TEACH:
+            raise unknown("command of plyground teach", function, OF_TEACH)
+    from plyground.cli.parser import Parser
+
+    run = getattr(importlib.import_module(f"plyground.cli.{MODULES[function]}"), function)
+    return name, run, Parser(name, run).read(rest)
 
 
-def _explain_fault_of_game(error: Exception, unchecked: str, games: Sequence[Path]) -> None:
-    """End with a sentence if a game does not compile, or if one that has not passed `check` fails."""
-    if any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
-        from plyground.checks.fault_lines import fault_of_compiler
-
-        _fail(fault_of_compiler(error, games))
-    files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
-    if unchecked and (isinstance(error, IndexError) or Path(unchecked).resolve() in files):
-        how = command("check", unchecked)
-        _fail(f"the game {unchecked} fails with {type(error).__name__}: {error}; {how} says what is wrong with it")
+def _texts(values: Iterable[Any]) -> Iterable[str]:
+    """The texts and paths among the values of a line."""
+    for value in values:
+        if isinstance(value, str | Path):
+            yield str(value)
+        elif isinstance(value, Mapping | tuple):
+            yield from _texts(value.values() if isinstance(value, Mapping) else value)  # pyright: ignore
 
 
-def _explain_fault_of_agent(error: Exception, arguments: Sequence[str]) -> None:
-    """End with the lines of a person's own agent, and of what it calls, if it fails."""
-    files = {Path(found[1]).resolve() for word in arguments for found in AGENT_FILE.finditer(word)}
-    frames = traceback.extract_tb(error.__traceback__)
-    first = next((k for k, frame in enumerate(frames) if Path(frame.filename).resolve() in files), None)
-    if first is not None:
-        lines = "".join(traceback.format_list(frames[first:])).rstrip()
-        _fail(f"the agent in {frames[first].filename} fails with {type(error).__name__}: {error}\n{lines}")
-
-
-def _check_bounds_of_unchecked_games(arguments: Sequence[str]) -> str:
+def _check_bounds_of_unchecked_games(name: str, given: Sequence[str]) -> str:
     """The game file that a command uses, unless it has passed `check`: then its compiled code checks bounds."""
-    if "numba" in sys.modules or arguments[:1] in (["check"], ["games"]):  # compiled already, or not at all
+    if "numba" in sys.modules or name in ("check", "games"):  # compiled already, or not at all
         return ""
-    for path in game_files(arguments):
+    from plyground.cli.words import game_files
+
+    for path in game_files(given):
         from plyground.checks.passed_files import check_bounds, has_passed
 
         if not has_passed(path):
             how = command("check", path)
             what = f"{path} is new or has changed: bounds are checked, which is slower, until it passes {how}"
             print(what, file=sys.stderr)
-            if arguments[0] != "serve":  # whose other games need not be slower: the file has processes of its own
+            if name != "serve":  # whose other games need not be slower: the file has processes of its own
                 check_bounds()
             return str(path)
     return ""
 
 
-def _commands(arguments: list[str]) -> Mapping[str, Callable[..., None]]:
-    """The commands beside the named one; what needs torch is imported only if it is called."""
-    name = arguments[0]
-    if name == "teach":
-        from plyground.cli import teach
+def _explain_fault_of_game(error: Exception, unchecked: str, given: Sequence[str]) -> None:
+    """End with a sentence if a game does not compile, or if one that has not passed `check` fails."""
+    if any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
+        from plyground.checks.fault_lines import fault_of_compiler
+        from plyground.cli.words import game_files
 
-        return teach.COMMANDS
-    if name in ("train", "resume"):
-        from plyground.cli import pipeline, resume
-
-        return {name: pipeline.make_train(arguments) if name == "train" else resume.resume}
-    if name == "export":
-        from plyground.cli import export
-
-        return {name: export.export}
-    if name in OF_RUNS:
-        from plyground.cli import runs
-
-        return runs.COMMANDS
-    from plyground.cli.commands import COMMANDS
-
-    return COMMANDS
+        _fail(fault_of_compiler(error, game_files(given)))
+    files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
+    if unchecked and (isinstance(error, IndexError) or Path(unchecked).resolve() in files):
+        how = command("check", unchecked)
+        _fail(f"the game {unchecked} fails with {type(error).__name__}: {error}; {how} says what is wrong with it")
 
 
-def _run(arguments: list[str]) -> None:
-    """Run the named command, or show its help. tyro gets one command only: it analyses all it gets."""
-    import tyro
-    from tyro.conf import FlagCreatePairsOff
-    from tyro.constructors import ConstructorRegistry
-
-    from plyground.cli.grammar import option_defaults, plain_values, words_first
-
-    for_help = not {"-h", "--help"}.isdisjoint(arguments)
-    if for_help:
-        print(texts.examples(arguments[0]))
-    if arguments[0] == "train":
-        _explain_train(arguments[1:], for_help)
-    commands, of_teach = _commands(arguments), arguments[0] == "teach"  # it has commands of its own
-    program, (name, *rest) = ("plyground teach", arguments[1:] or ["--help"]) if of_teach else ("plyground", arguments)
-    if name in commands:
-        # tyro hides the words that were given already
-        defaults = option_defaults(commands[name])
-        rest = ["--help"] if for_help else words_first(rest, defaults)
-        if arguments[0] not in SAVE_FIRST and not for_help:  # the others tell it themselves
-            _check_options(name, rest, defaults)
-        registry = ConstructorRegistry()
-        registry.primitive_rule(plain_values(rest))  # pyright: ignore[reportUnknownMemberType]
-        plain = (FlagCreatePairsOff,)
-        with _hearing_ctrl_c(arguments[0]):  # all is imported that does not bear an exception then
-            tyro.cli(commands[name], prog=f"{program} {name}", args=rest, config=plain, registry=registry)
-    elif for_help or name == "--help":
-        print(
-            "\n".join(f"{program} {each}: {it.__doc__.splitlines()[0]}" for each, it in commands.items() if it.__doc__)
-        )
-    else:
-        raise unknown(f"command of {program}", name, commands)
-
-
-def _check_options(name: str, given: Sequence[str], defaults: Mapping[str, object]) -> None:
-    """Refuse an option that a command does not have, in one sentence."""
-    known = [f"--{each.replace('_', '-')}" for each in defaults if each not in ("words", "what")]
-    for word in given:
-        flag = word.partition("=")[0].replace("_", "-")
-        if flag.startswith("--") and flag not in known and flag.replace("--no-", "--", 1) not in known:
-            raise unknown(f"option of {name}", flag, known)
-
-
-@contextmanager
-def _hearing_ctrl_c(name: str) -> Generator[None]:
-    """Ctrl-C raises KeyboardInterrupt in commands that save or remove something then; it ends the others at once. So
-    does SIGTERM."""
-    kept = SAVED if name in SAVE_FIRST else ""
-    with interruptible(signal.SIGTERM, kept=kept) if name in SAVE_FIRST | {"runs"} else nullcontext():
-        yield
-
-
-def _explain_train(words: list[str], for_help: bool) -> None:
-    """Refuse options that a learner does not have; or show those that it has, and end."""
-    from plyground.cli.settings import check_options, learner_of, train_help
-
-    if not for_help:
-        check_options(words)
-        return
-    chosen = option(words, "--profile") or ""
-    print(train_help(learner_of(words, chosen), chosen))
-    sys.exit(0)
+def _explain_fault_of_agent(error: Exception, given: Sequence[str]) -> None:
+    """End with the lines of a person's own agent, and of what it calls, if it fails."""
+    files = {Path(found[1]).resolve() for word in given for found in AGENT_FILE.finditer(word)}
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((k for k, frame in enumerate(frames) if Path(frame.filename).resolve() in files), None)
+    if first is not None:
+        lines = "".join(traceback.format_list(frames[first:])).rstrip()
+        _fail(f"the agent in {frames[first].filename} fails with {type(error).__name__}: {error}\n{lines}")
 
 
 def _replace_unknown_characters() -> None:

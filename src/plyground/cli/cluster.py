@@ -6,15 +6,12 @@ import signal
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from plyground.cli.ctrl_c import interruptible, say_stopped
-from plyground.cli.grammar import hint
 
 if TYPE_CHECKING:
     from plyground.cluster.connect import Cluster
-
-On = Annotated[str, hint("CLUSTER", "this process")]
 
 
 @contextmanager

@@ -110,6 +110,7 @@ LEARN = {
             "teach collect --games 500 --out teacher.ndjson",
             "teach collect --games 20000 --on ray",
             "teach inspect teacher.ndjson",
+            "teach convert teacher.ndjson teacher.csv",
             "train imitation chess --data teacher.ndjson",
             "teach verify runs/chess-imitation-1",
         ),

@@ -10,39 +10,29 @@ import textwrap
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Literal
-
-from tyro.conf import Positional
+from typing import Annotated
 
 import plyground as pg
-from plyground.cli.cluster import On, cluster_at
+from plyground.cli.cluster import cluster_at
 from plyground.cli.ctrl_c import interruptible, say_stopped, stop_at_once
-from plyground.cli.grammar import (
-    NO_WORDS,
-    GameOption,
-    GameWord,
-    NoPath,
-    Words,
-    check_picture,
-    game_first,
-    hint,
-    shown_as,
-)
-from plyground.errors import InvalidValue, command, counted, shorten
+from plyground.cli.parser import Json, On, Picture, Shown, Words
+from plyground.cli.words import GameOption, OtherGame, check_picture, game_first
+from plyground.errors import InvalidValue, command, counted, shorten, unknown
 
 MANY = 1000  # more agents than any ladder has
+GameWord = Annotated[Words, Shown("[GAME]", meaning="see `plyground games`")]
 
 
 def match(
-    words: Annotated[Words, shown_as("[GAME] A B")] = NO_WORDS,
+    words: Annotated[Words, Shown("[GAME] A B")] = (),
     game: GameOption = "",
-    games: Annotated[int | None, hint("INT", "100; with --sprt at most 10000")] = None,
+    games: Annotated[int | None, Shown("INT", "100; with --sprt at most 10000")] = None,
     seed: int = 0,
-    opening_plies: Annotated[int | None, hint("INT", "the game's own number")] = None,
-    openings: Annotated[Path | None, hint("FILE", "random openings")] = None,
-    sprt: Annotated[tuple[float, float] | None, hint("ELO ELO", "a fixed number of games")] = None,
+    opening_plies: Annotated[int | None, Shown("INT", "the game's own number")] = None,
+    openings: Annotated[Path | None, Shown("FILE", "random openings")] = None,
+    sprt: Annotated[tuple[float, float] | None, Shown("ELO ELO", "a fixed number of games")] = None,
     on: On = "",
-    json: bool = False,
+    json: Json = False,
 ) -> None:
     """Play a match between two agents: random openings, each from both sides.
 
@@ -53,8 +43,6 @@ def match(
         opening_plies: random moves before the agents begin; with --openings, how many moves of each opening
         openings: a book: a .pgn file, or a text file with the moves of an opening, or a position, on each line
         sprt: play until it is clear whether A is nearer to the first or to the second Elo difference above B
-        on: a Ray cluster to play on: ray (this machine), ray://HOST:PORT, or a file with an address
-        json: print one JSON object instead
     """
     from plyground.arena.match import play_match, play_until_decided
     from plyground.arena.openings import read_openings
@@ -82,14 +70,14 @@ def match(
 
 
 def ladder(
-    words: Annotated[Words, shown_as("[GAME] A B ...")] = NO_WORDS,
+    words: Annotated[Words, Shown("[GAME] A B ...")] = (),
     game: GameOption = "",
     games: int = 100,
     seed: int = 0,
-    file: NoPath = None,
-    picture: NoPath = None,
+    file: Picture = None,
+    picture: Picture = None,
     on: On = "",
-    json: bool = False,
+    json: Json = False,
 ) -> None:
     """Let every agent play every other, in pairs, and rate them all.
 
@@ -99,8 +87,6 @@ def ladder(
         seed: the same seed gives the same ladder
         file: keep the results here; agents that are added later play only the missing matches
         picture: write the ratings to this file (.png, .svg)
-        on: a Ray cluster to play on: ray (this machine), ray://HOST:PORT, or a file with an address
-        json: print one JSON object instead
     """
     from plyground.arena.ladder import climb
     from plyground.cli import terminal
@@ -141,14 +127,14 @@ def ladder(
 
 
 def grade(
-    words: Annotated[Words, shown_as("[GAME] AGENT")] = NO_WORDS,
+    words: Annotated[Words, Shown("[GAME] AGENT")] = (),
     game: GameOption = "",
-    positions: Annotated[str, hint("INT|FILE", "1000")] = "1000",
+    positions: Annotated[str, Shown("INT|FILE", "1000")] = "1000",
     games: int = 20,
     seed: int = 0,
-    picture: NoPath = None,
+    picture: Picture = None,
     on: On = "",
-    json: bool = False,
+    json: Json = False,
 ) -> None:
     """Grade an agent's moves and games with the perfect player of a solved game.
 
@@ -158,8 +144,6 @@ def grade(
         games: games against the perfect player, in pairs; 0 for none
         seed: the same seed gives the same positions and games
         picture: write the worst mistakes to this file (.png, .svg)
-        on: a Ray cluster on which the agent plays: ray (this machine), ray://HOST:PORT, or a file with an address
-        json: print one JSON object instead
     """
     from plyground.arena.grade import read_positions
     from plyground.cli import terminal
@@ -196,7 +180,7 @@ def grade(
 
 
 def perft(
-    words: GameWord = NO_WORDS, *, depth: int, game: GameOption = "", position: str = "startpos", divide: bool = False
+    words: GameWord = (), *, depth: int, game: GameOption = "", position: str = "startpos", divide: bool = False
 ) -> None:
     """Count the sequences of DEPTH moves: the usual test of a move generator.
 
@@ -220,27 +204,27 @@ def perft(
 
 
 def bench(
-    what: Positional[Literal["rules"]],
-    words: GameWord = NO_WORDS,
+    words: Annotated[Words, Shown("rules [GAME]")] = (),
     game: GameOption = "",
-    encoder: Annotated[str | None, hint("NAME", "the game's first")] = None,
+    encoder: Annotated[str | None, Shown("NAME", "the game's first")] = None,
     batch: int = 4096,
     seconds: float = 2.0,
-    json: bool = False,
+    json: Json = False,
 ) -> None:
     """Measure the speed of the rules: random moves, with the legal mask and an observation written at each ply.
 
     Args:
-        what: what to measure
+        words: what to measure, and of which game
         encoder: the observation
         batch: games of one thread
         seconds: time to measure, about
-        json: print one JSON object instead
     """
     from plyground.checks.speed import measure_rules
     from plyground.cli import terminal
 
-    spec, _ = game_first(words, game, f"bench {what} [GAME]")
+    if words[:1] != ("rules",):
+        raise unknown("measurement of bench", " ".join(words[:1]), ("rules",))
+    spec, _ = game_first(words[1:], game, "bench rules [GAME]")
     if batch < 1 or not 0.01 <= seconds <= 600:
         raise InvalidValue(f"bench takes a batch of at least 1 (not {batch}) and 0.01 to 600 seconds (not {seconds})")
     stop_at_once()
@@ -248,8 +232,8 @@ def bench(
 
 
 def check(
-    words: Annotated[Words, shown_as("GAME")] = NO_WORDS,
-    game: Annotated[str, hint("GAME", "none")] = "",
+    words: Annotated[Words, Shown("GAME")] = (),
+    game: OtherGame = "",
     games: int = 64,
     seed: int = 0,
 ) -> None:
@@ -257,7 +241,6 @@ def check(
 
     Args:
         words: a name, or a path to your .py file
-        game: the game, if not given first
         games: random games to check it on
         seed: seed of these games
     """

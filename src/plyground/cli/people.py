@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,35 +10,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import plyground as pg
-from plyground.cli.ctrl_c import stop_at_once
-from plyground.cli.grammar import (
+from plyground.cli.ctrl_c import interruptible, stop_at_once
+from plyground.cli.parser import Json, Picture, Shown, Words
+from plyground.cli.words import (
     DEFAULT_GAME,
-    NO_WORDS,
     GameOption,
-    NoPath,
-    Several,
-    Words,
+    OtherGame,
     check_picture,
     game_first,
-    hint,
+    is_game,
+    is_saved_game,
     saved_game,
-    shown_as,
 )
-from plyground.cli.words import is_game, is_saved_game
 from plyground.errors import InvalidValue, check_installed, command, shorten, unknown
 
 if TYPE_CHECKING:
     from plyground.agents.agent import Agent
 
 
-def games(
-    words: Annotated[Words, shown_as("[GAME]")] = NO_WORDS, game: Annotated[str, hint("GAME", "list all")] = ""
-) -> None:
+def games(words: Annotated[Words, Shown("[GAME]")] = (), game: OtherGame = "") -> None:
     """List the games with their settings, encoders and agents; or explain one.
 
     Args:
         words: the game to explain
-        game: the game to explain, if not given first
     """
     from plyground.cli import terminal
     from plyground.games import GAMES
@@ -49,13 +44,13 @@ def games(
 
 
 def play(
-    words: Annotated[Words, shown_as("[GAME] [AGENT]")] = NO_WORDS,
+    words: Annotated[Words, Shown("[GAME] [AGENT]")] = (),
     game: GameOption = "",
-    side: Annotated[str, hint("SIDE", "first, or that of the file")] = "",
+    side: Annotated[str, Shown("SIDE", "first, or that of the file")] = "",
     position: str = "startpos",
-    load: Annotated[Path | None, hint("FILE", "a new game")] = None,
+    load: Annotated[Path | None, Shown("FILE", "a new game")] = None,
     number: int = 1,
-    seed: Annotated[int | None, hint("INT", "the clock")] = None,
+    seed: Annotated[int | None, Shown("INT", "the clock")] = None,
     explain: bool = False,
 ) -> None:
     """Play against an agent in the terminal.
@@ -76,11 +71,10 @@ def play(
     if load and position != "startpos":
         raise InvalidValue("play takes --load or --position, not both: a file has a position of its own")
     begun = time.time_ns() if seed is None else seed
+    spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1, default="")
     if load:
-        spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1, default="")
         saved = read_file(load, _interpreted(spec or game_of_file(load, "play", "--load")), number)
     else:
-        spec, rest = game_first(others, game, "play [GAME] [AGENT]", 0, 1, default="")
         saved = SavedGame(_interpreted(spec or game_of(position)).position(position, begun), [], ("", ""))
     rules = saved.start.game
     mine = side_of(rules, side) if side else int(saved.players[1] == "you")
@@ -120,14 +114,14 @@ def side_of(game: pg.Game, word: str) -> int:
 
 
 def watch(
-    words: Annotated[Words, shown_as("[GAME] A B, or [GAME] FILE")] = NO_WORDS,
+    words: Annotated[Words, Shown("[GAME] A B, or [GAME] FILE")] = (),
     game: GameOption = "",
     speed: float = 1.0,
     step: bool = False,
     position: str = "startpos",
     number: int = 1,
-    seed: Annotated[int | None, hint("INT", "the clock")] = None,
-    save: Annotated[Path | None, hint("FILE", "none")] = None,
+    seed: Annotated[int | None, Shown("INT", "the clock")] = None,
+    save: Annotated[Path | None, Shown("FILE", "none")] = None,
 ) -> None:
     """Watch two agents play, or a saved game: with pause, steps forward and back, and any speed.
 
@@ -170,21 +164,37 @@ def watch(
     show_agents(rules.position(position, begun), (a, b), makers, begun, speed, step, save)
 
 
-def prepare(
-    words: Annotated[Words, shown_as("[GAME]")] = NO_WORDS, game: Annotated[str, hint("GAME", "all games")] = ""
-) -> None:
+def prepare(words: Annotated[Words, Shown("[GAME]")] = (), game: OtherGame = "") -> None:
     """Compile games once for this machine: rules, agents, hints and analyses. Nobody waits for them later.
 
     Args:
         words: the game, with its settings; without one, all games of `plyground games`
-        game: the game, if not given first
     """
-    from plyground.cli.prepare import prepare_games
+    import logging
+
+    from plyground.cli.terminal import progress, say
     from plyground.games import GAMES
+    from plyground.play import preparation
 
     named = [game_first(words, game, "prepare [GAME]")[0]] if words or game else list(GAMES)
     stop_at_once(kept="what was compiled is kept")
-    prepare_games([pg.load(each) for each in named])
+    begun = time.perf_counter()
+    if sys.stderr.isatty():
+        logging.getLogger("plyground").setLevel(logging.WARNING)  # the bar tells what compiles
+    for rules in [pg.load(each) for each in named]:
+        started, missing = time.perf_counter(), list[str]()
+        steps = preparation.of_game(rules)
+        with progress(len(steps), f"{rules}") as advance:
+            for number, (part, step) in enumerate(steps.items()):
+                advance(number, title=f"{rules}: {part}")
+                try:
+                    step()
+                except (pg.Error, ModuleNotFoundError) as error:  # such as an agent without torch
+                    missing.append(f"{part} ({error})")
+        without = f"; without {', '.join(missing)}" if missing else ""
+        say(f"{rules}: {len(steps)} parts in {time.perf_counter() - started:.1f} s{without}")
+    if len(named) > 1:
+        say(f"All games are compiled, in {time.perf_counter() - begun:.0f} s. They start at once from now on.")
 
 
 def game_of(position: str, moves: str = "", default: str = DEFAULT_GAME) -> str:
@@ -241,12 +251,12 @@ def _needs_torch(spec: str, game: pg.Game) -> bool:
 def serve(
     *,
     host: str = "127.0.0.1",
-    port: Annotated[int | None, hint("INT", "8421, or the next free one")] = None,
+    port: Annotated[int | None, Shown("INT", "8421, or the next free one")] = None,
     open: bool = False,  # noqa: A002 (the option's name)
-    game: Annotated[Several, hint("FILE ...", "none")] = NO_WORDS,
-    agent: Annotated[Several, hint("SPEC ...", "none")] = NO_WORDS,
+    game: Annotated[Words, Shown("FILE ...", "none")] = (),
+    agent: Annotated[Words, Shown("SPEC ...", "none")] = (),
     runs: Path = Path("runs"),
-    tables: Annotated[Path | None, hint("PATH", "the user's cache folder")] = None,
+    tables: Annotated[Path | None, Shown("PATH", "the user's cache folder")] = None,
 ) -> None:
     """Play, watch, understand and learn in a browser: a page from a server on this machine.
 
@@ -266,19 +276,19 @@ def serve(
 
 
 def analyse(
-    words: Annotated[Words, shown_as("[GAME] [FILE]")] = NO_WORDS,
+    words: Annotated[Words, Shown("[GAME] [FILE]")] = (),
     game: GameOption = "",
     *,
     position: str = "startpos",
-    moves: Annotated[str, hint("MOVES", "none")] = "",
-    file: Annotated[Path | None, hint("FILE", "none")] = None,
+    moves: Annotated[str, Shown("MOVES", "none")] = "",
+    file: Annotated[Path | None, Shown("FILE", "none")] = None,
     number: int = 1,
-    agent: Annotated[str, hint("SEARCH", "minimax in chess and paco_sako, else search")] = "",
-    sims: Annotated[int | None, hint("INT", "by game; 400 with a network")] = None,
-    time: Annotated[float | None, hint("FLOAT", "no limit")] = None,
+    agent: Annotated[str, Shown("SEARCH", "minimax in chess and paco_sako, else search")] = "",
+    sims: Annotated[int | None, Shown("INT", "by game; 400 with a network")] = None,
+    time: Annotated[float | None, Shown("FLOAT", "no limit")] = None,
     seed: int = 0,
-    picture: NoPath = None,
-    json: bool = False,
+    picture: Picture = None,
+    json: Json = False,
 ) -> None:
     """Analyse a position, or each move of a game (--moves, --file), by a search.
 
@@ -293,7 +303,6 @@ def analyse(
         time: seconds for each position
         seed: the same seed gives the same analysis by tree search, unless time limits it
         picture: write the value over the plies of the game to this file (.png, .svg)
-        json: print one JSON object instead
     """
     from plyground.cli import analyse as display
     from plyground.play.saved import SavedGame, game_of_file, read_file, read_moves
@@ -345,17 +354,16 @@ def _meant(spec: str, word: str) -> str:
 
 
 def solve(
-    words: Annotated[Words, shown_as("[GAME] POSITION")] = NO_WORDS,
+    words: Annotated[Words, Shown("[GAME] POSITION")] = (),
     game: GameOption = "",
-    seconds: Annotated[float | None, hint("FLOAT", "no limit")] = None,
-    json: bool = False,
+    seconds: Annotated[float | None, Shown("FLOAT", "no limit")] = None,
+    json: Json = False,
 ) -> None:
     """Show the value of each move with perfect play, in a solved game.
 
     Args:
         words: the columns played so far, such as 4453, or a board
         seconds: give up after so many
-        json: print one JSON object instead
     """
     from plyground.cli import terminal
 
@@ -370,3 +378,39 @@ def solve(
     if seconds is not None and not 0 < seconds < 1e9:
         raise InvalidValue(f"seconds is a positive number, not {seconds}")
     terminal.show_solved(start, rules.rules.solve(start, seconds), json)
+
+
+def uci(
+    agent: Annotated[str, Shown("AGENT", "the strongest: alpha-beta for the time that the GUI gives")] = "",
+) -> None:
+    """Play chess in a GUI: a UCI engine on standard input and output (docs/uci.md).
+
+    Args:
+        agent: who plays: level:3, trained, search:model=trained, run:DIR, ...
+    """
+    import io
+    import os
+
+    from plyground.interop.uci_engine import UciEngine
+
+    for stream in (sys.stdin,):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    engine = UciEngine(lambda line: print(line, flush=True), agent)
+    with suppress(KeyboardInterrupt), interruptible():  # Ctrl-C where the GUI was started reaches the engine too
+        engine.run(iter(sys.stdin.readline, ""))
+    if engine.loading:
+        os._exit(0)  # nobody waits for what is compiled
+
+
+def doctor() -> None:
+    """Say what is installed, what is missing, and whether a GPU can be used; exit code 1 if something is broken."""
+    from plyground.checks.doctor import BROKEN, examine
+    from plyground.cli.terminal import say
+
+    states = set[str]()
+    for finding in examine():
+        states.add(finding.state)
+        remedy = f"\n{'':9}{finding.remedy}" if finding.remedy else ""
+        say(f"{finding.state:<9}{finding.part}: {finding.words}{remedy}")
+    sys.exit(1 if BROKEN in states else 0)

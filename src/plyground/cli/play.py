@@ -6,8 +6,8 @@ import difflib
 import re
 import sys
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from plyground.cli.analyse import Explainer, moves_table
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
 from plyground.errors import Error, IllegalAction, command, shorten
-from plyground.game import Game
 from plyground.play import hints, preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
@@ -41,14 +40,6 @@ HELP = """  moves      list the legal moves
   save FILE  write the game so far; play --load FILE goes on with it
   quit       leave (also Ctrl-C and Ctrl-D)"""
 
-MEANT = {
-    **dict.fromkeys(("bye", "stop", "leave"), "quit"),
-    **dict.fromkeys(("back", "takeback"), "undo"),
-    **dict.fromkeys(("restart", "reset"), "new"),
-    **dict.fromkeys(("legal", "list"), "moves"),
-    **dict.fromkeys(("analyse", "analyze", "eval"), "think"),
-}
-"""what people type: the command here"""
 SHORT_QUIT = ("q", ":q")  # not Q, which may be a piece
 BOARD = ("board", "show", "history")
 WORDS = ("moves", "hint", "think", *BOARD, "fen", "pgn", "undo", "resign", "new", "save", "help", "quit")
@@ -64,9 +55,17 @@ def play(session: Session, make: Callable[[], Agent], explain: bool = False, fil
     start, name, sides = session.start, session.name, session.start.game.rules.SIDES
     turn = "The game is over" if session.over else f"{as_first_word(sides[session.position.to_move])} is to move"
     _say(f"You are {sides[session.side]}, {name} is {sides[1 - session.side]}. {turn}.")
-    say(_finished(session, file)) if session.over else _say(f"Type {start.game.rules.TYPING}; or: {COMMANDS}.")
-    explainer = {"explanations": lambda: _explainer(start)} if explain else {}
-    background = Background({**preparation.of_session(start, make), **explainer})
+    if session.over:
+        undo = "undo to take back your last turn, or " if session.position.over else "undo to play on from here, or "
+        ways = ["watch", *(["analyse"] if can_search_trees(start.game) else [])] if file else []
+        more = "; to look at it, type quit, then:" if ways else "."
+        looks = [command(way, start.game, file) for way in ways]
+        say("\n  ".join([f"Type {'' if session.final else undo}new{more}", *looks]))
+    else:
+        _say(f"Type {start.game.rules.TYPING}; or: {COMMANDS}.")
+
+    explanations = {"explanations": lambda: _explainer(start)} if explain else {}
+    background = Background({**preparation.of_session(start, make), **explanations})
     try:
         run(session, background, file)
     except KeyboardInterrupt:
@@ -87,159 +86,116 @@ def _explainer(start: Position) -> Explainer:
     return made
 
 
-def _finished(session: Session, file: Path | None) -> str:
-    """What a person can do with a game that is over."""
-    game, undo = session.start.game, "take back your last turn" if session.position.over else "play on from here"
-    undo = "" if session.final else f"undo to {undo}, or "
-    ways = ["watch", *(["analyse"] if can_search_trees(game) else [])] if file else []
-    looks = [f"  {command(way, game, file)}" for way in ways]
-    return "\n".join([f"Type {undo}new{'; to look at it, type quit, then:' if looks else '.'}", *looks])
-
-
 def run(session: Session, background: Background, file: Path | None = None) -> None:
     """Read lines and print events until the person quits."""
     _show(session, session.begin(), background)
-    events, files, told, within = list[Event](), Files(file), not console.is_terminal, BEGINS
+    events, own, told, within = list[Event](), {file}, not console.is_terminal, BEGINS  # own: files of this game
     asked = False  # whether to throw the game away
     while True:
-        _show(session, _with_reply(session, events, background), background)
+        while session.agent_to_move:
+            agent = ready(session, background)
+            if agent is None:
+                _show(session, events, background)
+                events, agent = [], wait(background, "agent")
+            session.agent = agent
+            thinks = Text(f"{session.name} thinks ...")
+            with (
+                interruptible() if stoppable(agent) else nullcontext(),  # Ctrl-C: the best move so far is played
+                console.status(thinks) if console.is_terminal else nullcontext(),
+            ):
+                events = events + session.reply()
+        _show(session, events, background)
         if not told and background.compiles(within):
             waits = "" if ready(session, background) else f"; {session.name} can reply and think only then"
             _say(f"Compiling in the background, once for this machine; play on{waits}.")
             told = True
         within = 0.0
         typed = _ask(session.prompt)
-        if typed is None or _quits(typed, session):
+        if typed is None:
+            return
+        is_move = session.completed(typed) or (not session.over and candidates(session.position, typed))
+        if typed in SHORT_QUIT and not is_move:  # a queen is one, or the rest of one
             return
         running = bool(session.turns) and not session.over
         asked = typed.lower() == "new" and running and console.is_terminal and not asked
+        events = []
         if asked:
             _say("This game is not over: type new again to begin another, or save FILE first.")
-        events = [] if asked else _answer(typed, session, background)
+            continue
+        try:
+            with interruptible():
+                events = [] if _answered(typed, session, background) else session.submit(typed)
+        except KeyboardInterrupt:  # it ends a hint or an analysis, not the game
+            if typed not in ("hint", "think"):
+                raise
+            _say(f"Stopped: no answer to {typed}.")
         for event in events:
             if event.kind == "began":
-                files = Files()
+                own = set[Path | None]()
             elif event.kind == "saved":
-                say(files.write(event))  # a path is not broken
-
-
-def _quits(typed: str, session: Session) -> bool:
-    """Whether a short word for `quit` means that, and neither a move nor the rest of one: a queen."""
-    is_move = session.completed(typed) or (not session.over and candidates(session.position, typed))
-    return typed in SHORT_QUIT and not is_move
-
-
-def _answer(typed: str, session: Session, background: Background) -> list[Event]:
-    """The events of a typed line. Ctrl-C ends a hint or an analysis, not the game."""
-    try:
-        with interruptible():
-            return [] if _answered(typed, session, background) else session.submit(typed)
-    except KeyboardInterrupt:
-        if typed not in ("hint", "think"):
-            raise
-        _say(f"Stopped: no answer to {typed}.")
-        return []
+                say(_saved(event, own))  # a path is not broken
 
 
 def _answered(typed: str, session: Session, background: Background) -> bool:
     """Answer what a session cannot: `help`, `think`, `board`, a hint while better ones are being compiled, and words
     that are no command here. Returns whether that was all."""
-    if typed.lower().startswith("help ") and not candidates(session.position, typed):
-        typed = "help"  # `help hint`
-    if typed.lower() in (*BOARD, "fen", "pgn"):
-        _show_again(typed.lower(), session)
-        return True
-    meant = _meant(typed, session) or _no_move(typed, session)
-    if meant:
-        say(meant)  # a command line is not broken
+    position, low = session.position, typed.lower()
+    word, _, rest = low.partition(" ")
+    is_move = not session.over and bool(candidates(position, typed))
+    near = difflib.get_close_matches(low, WORDS, 1, 0.75) if len(typed) > 3 and low not in WORDS else []
+    if word == "help" and rest and not is_move:  # `help hint`
+        low = typed = "help"
+    if low in BOARD:
+        console.print(board(position, session.seat, session.before))
+        turns = session.written
+        say((", " if any(" " in turn for turn in turns) else " ").join(turns) or "no turns yet")
+    elif low == "pgn":
+        say(session.record().rstrip())
+    elif low == "fen" and session.start.game.rules.hidden and not session.over:
+        _say("This position has hidden parts: its text is shown when the game is over.")
+    elif low == "fen":
+        say(position.text)
+    elif word == "load":
+        how = command("play", session.start.game, "--load", typed.partition(" ")[2].strip() or "FILE", session.name)
+        say(f"To go on with a saved game, type quit, then:\n  {how}")
+    elif word == "undo" and rest.strip().isdecimal():
+        return False
+    elif word in ("think", "quit") and rest and not is_move:
+        say(f"Type {word} alone, not {typed}.")
     elif typed == "help":
-        _say(_help(session.start.game))
-    elif typed == "think" and not session.over:
-        session.agent = ready(session, background) or wait(background, "agent")
-        _think(session)
+        game = session.start.game
+        settings = [f"{name}={game.settings[name]} ({each.meaning})" for name, each in game.rules.SETTINGS.items()]
+        _say("\n".join([about(game), *settings, f"Type {game.rules.TYPING}.", HELP]))
+    elif near and not session.unclear and not is_move:
+        say(f"Type {near[0]}, not {typed}.")
+    elif _is_no_move(typed, session):
+        say(f"no command or move {shorten(repr(typed))}; `help` lists the commands")
+    elif typed == "think":
+        if not session.over:
+            session.agent = ready(session, background) or wait(background, "agent")
+            _think(session)
     elif typed == "hint" and not session.over:
-        early = None if background.done("hints", PATIENCE) else hints.early_hint(session.position)
+        early = None if background.done("hints", PATIENCE) else hints.early_hint(position)
         if early is None:
             wait(background, "hints")
             return False
         _say(early.text)
-    return bool(meant) or typed in ("help", "think") or (typed == "hint" and not session.over)
+    else:
+        return False
+    return True
 
 
-def _meant(typed: str, session: Session) -> str:
-    """The answer to a word for one of our commands in other programs, unless it may be a move; else empty."""
-    word, _, rest = typed.partition(" ")
-    if word.lower() == "load":
-        how = command("play", session.start.game, "--load", rest.strip() or "FILE", session.name)
-        return f"To go on with a saved game, type quit, then:\n  {how}"
-    if word.lower() == "undo" and rest.strip().isdecimal():
-        return ""
-    if word.lower() in ("think", "quit") and rest and not candidates(session.position, typed):
-        return f"Type {word.lower()} alone, not {typed}."
-    near = difflib.get_close_matches(typed.lower(), WORDS, 1, 0.75) if len(typed) > 3 else []
-    meant = MEANT.get(typed.lower()) or (near[0] if near and typed.lower() not in WORDS else "")
-    if not meant or session.unclear or (not session.over and candidates(session.position, typed)):
-        return ""
-    return f"Type {meant}, not {typed}."
-
-
-def _no_move(typed: str, session: Session) -> str:
-    """The answer to a word that is no command, where no move is such a word; else empty."""
+def _is_no_move(typed: str, session: Session) -> bool:
+    """Whether a word is no command, and no move is such a word."""
     if session.over or typed.lower() in WORDS or not NO_MOVE.fullmatch(typed):
-        return ""
+        return False
     if session.completed(typed) or any(name.isalpha() for words in words_of_moves(session.position) for name in words):
-        return ""
+        return False
     try:
         read(session.position, typed)
-    except Ambiguous:
-        return ""
-    except IllegalAction:
-        return f"no command or move {shorten(repr(typed))}; `help` lists the commands"
-    return ""
-
-
-def _show_again(word: str, session: Session) -> None:
-    """The board with the turns so far; or the position or the game as text."""
-    if word in BOARD:
-        console.print(board(session.position, session.seat, session.before))
-        turns = session.written
-        say((", " if any(" " in turn for turn in turns) else " ").join(turns) or "no turns yet")
-    elif word == "pgn":
-        say(session.record().rstrip())
-    elif session.start.game.rules.hidden and not session.over:
-        _say("This position has hidden parts: its text is shown when the game is over.")
-    else:
-        say(session.position.text)
-
-
-def _help(game: Game) -> str:
-    """The aim, the rules, the settings in force, how to type, and the commands."""
-    settings = [f"{name}={game.settings[name]} ({setting.meaning})" for name, setting in game.rules.SETTINGS.items()]
-    return "\n".join([about(game), *settings, f"Type {game.rules.TYPING}.", HELP])
-
-
-def _with_reply(session: Session, events: list[Event], background: Background) -> list[Event]:
-    """The events to show when the person is to act again; where the agent is not ready, the first of them are shown
-    before."""
-    while session.agent_to_move:
-        agent = ready(session, background)
-        if agent is None:
-            _show(session, events, background)
-            events, agent = [], wait(background, "agent")
-        session.agent = agent
-        with _thinking(agent, session.name):
-            events = events + session.reply()
-    return events
-
-
-@contextmanager
-def _thinking(agent: Agent, name: str) -> Generator[None]:
-    """Say who thinks; Ctrl-C ends the search of an agent that then plays the best move so far."""
-    with (
-        interruptible() if stoppable(agent) else nullcontext(),
-        console.status(Text(f"{name} thinks ...")) if console.is_terminal else nullcontext(),
-    ):
-        yield
+    except IllegalAction as error:
+        return not isinstance(error, Ambiguous)
+    return False
 
 
 def ready(session: Session, background: Background) -> Agent | None:
@@ -304,25 +260,20 @@ def _show(session: Session, events: list[Event], background: Background) -> None
             _say(event.text)
 
 
-class Files:
-    """The files of one game: one of its own is written again, another's only if the person says so twice."""
-
-    def __init__(self, own: Path | None = None) -> None:
-        self.may_write = {own}
-
-    def write(self, event: Event) -> str:
-        """Write a game; returns what to tell the person."""
-        path = Path(event.name)
-        try:
-            with path.open("w" if path in self.may_write else "x", encoding="utf-8") as file:
-                file.write(event.text)
-        except FileExistsError:
-            self.may_write.add(path)
-            return f"{path} exists already: type the same again to write over it, or name another file"
-        except (OSError, ValueError) as error:
-            return f"cannot write {path}: {getattr(error, 'strerror', '') or error}"
-        self.may_write.add(path)
-        return f"Wrote {path}."
+def _saved(event: Event, own: set[Path | None]) -> str:
+    """Write a game; returns what to tell the person. A file of its `own` is written again, another's only if the person
+    says so twice."""
+    path = Path(event.name)
+    try:
+        with path.open("w" if path in own else "x", encoding="utf-8") as file:
+            file.write(event.text)
+    except FileExistsError:
+        own.add(path)
+        return f"{path} exists already: type the same again to write over it, or name another file"
+    except (OSError, ValueError) as error:
+        return f"cannot write {path}: {getattr(error, 'strerror', '') or error}"
+    own.add(path)
+    return f"Wrote {path}."
 
 
 def _say(text: str) -> None:

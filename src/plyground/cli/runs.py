@@ -1,43 +1,20 @@
-"""The commands that list, move, measure and draw runs; imported when one of them is called, for torch is slow."""
+"""The commands that list, move, measure, draw and export runs. Each imports what it needs when it runs."""
 
 from __future__ import annotations
 
 import json as json_module
+import signal
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-
-from plyground.agents.agent import load_run, make, usual
-from plyground.arena.match import play_match
-from plyground.cli.ctrl_c import stop_at_once
-from plyground.cli.display import show_report
-from plyground.cli.grammar import NO_WORDS, Words, hint, shown_as
-from plyground.cli.terminal import console, progress, say, say_command, show_match, titled
-from plyground.cli.words import is_game, is_run, newest_run, one_run, run_path
+from plyground.cli.ctrl_c import interruptible, stop_at_once
+from plyground.cli.parser import Json, Shown, Trust, Words
+from plyground.cli.words import check_picture, is_game, is_run, newest_run, one_run, run_path
 from plyground.errors import InvalidValue, command, counted, unknown
-from plyground.learners.evaluation import OPENINGS_SEED, summary
-from plyground.report import publish as publishing
-from plyground.report import run as run_report
-from plyground.report import table as table_report
-from plyground.report.compare import compare_runs
-from plyground.report.figures import check_picture
-from plyground.report.inspect import inspect_run
-from plyground.report.run import BETWEEN_SCORES, records_of, save_curves, table_of
-from plyground.report.seeds import spread_record, spread_table
-from plyground.runs import pack as packing
-from plyground.runs.directory import find_checkpoint, no_run, read_config, trust_run
-from plyground.runs.groups import nearest_run, runs_of
-from plyground.runs.tensorboard import export
+from plyground.runs.groups import runs_of
 
 ACTIONS = "[pack RUN FILE | unpack FILE RUN | publish RUN DIR | inspect RUN | diff RUN RUN | tensorboard RUN]"
-ACTIONS_MEANT = dict.fromkeys(("compare", "differ", "difference"), "diff") | dict.fromkeys(("show", "info"), "inspect")
-DELETES = ("rm", "delete", "del", "remove", "clean")
 WIDE, SCORES = 1000, 12  # width of a table in a file; of what is wrong with a run, at least
 COLUMNS = ("run", "learner", "game", "cycles", "best step", "scores")
 LEAST_FIRST = ("best step", "game", "learner", "cycles")  # what a narrow terminal goes without
@@ -45,12 +22,12 @@ PADDING = 2  # of each column
 
 
 def runs(
-    words: Annotated[Words, shown_as(ACTIONS)] = NO_WORDS,
+    words: Annotated[Words, Shown(ACTIONS)] = (),
     folder: Path = Path("runs"),
     without_replay: bool = False,
     license: str = "mit",  # noqa: A002 (the option's name)
-    games: int = publishing.GAMES,
-    json: bool = False,
+    games: int = 400,
+    json: Json = False,
 ) -> None:
     """List the runs; or pack, unpack, publish or inspect one, say what differs between two, or export metrics.
 
@@ -60,66 +37,98 @@ def runs(
         without_replay: leave the replay buffer out of the packed file: the run can then play, but not be resumed
         license: of what is published, for its model card
         games: games against each opponent, for the model card
-        json: print the list as JSON instead
+        json: print the list as JSON
     """
-    if not words:
-        print(json_module.dumps(records_of(folder))) if json else _list(folder)
-        return
-    if json:
-        raise InvalidValue(f"--json is for the list of runs: {command('runs', '--json')}")
-    action, *names = words
-    _check_action(action, names)
-    source, target = (run_path(name) for name in (names[0], names[-1]))
-    if action == "pack":
-        say(f"{source} packed into {target}: {packing.pack(source, target, not without_replay):,} bytes")
-    elif action == "unpack":
-        say(f"{source} unpacked into {target}: checkpoints {', '.join(map(str, packing.unpack(source, target)))}")
-    elif action == "publish":
-        say(f"{source} published in {target}: {', '.join(publishing.publish(source, target, license, games))}")
-    elif action == "inspect":
-        _inspect(source)
-    elif action == "diff":
-        _show_differences(source, target)
-    else:
-        where, count = export(source)
-        say(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}")
+    from plyground.cli.terminal import say
+    from plyground.report import publish as publishing
+    from plyground.report.run import records_of
+    from plyground.runs import pack as packing
+    from plyground.runs.tensorboard import export
 
-
-def _check_action(action: str, names: Sequence[str]) -> None:
-    """Refuse what is no action of `runs`, or has other than its names behind it."""
+    action, *names = words or ("",)
     wanted = {"pack": 2, "unpack": 2, "publish": 2, "inspect": 1, "diff": 2, "tensorboard": 1}
-    if action in ACTIONS_MEANT:
-        raise InvalidValue(
-            f"runs has no action {action!r}; here it is: {command('runs', ACTIONS_MEANT[action], *names)}"
-        )
-    if action in DELETES:
-        folder = run_path(names[0]) if names else "runs/NAME"
-        raise InvalidValue(f"runs deletes nothing; a run is a folder, which you can delete: {folder}")
-    if action not in wanted:
+    if action and json:
+        raise InvalidValue(f"--json is for the list of runs: {command('runs', '--json')}")
+    if action and action not in wanted:
         raise unknown("action of runs", action, wanted)
-    if len(names) != wanted[action]:
+    if action and len(names) != wanted[action]:
         usage = next(each.strip() for each in ACTIONS.strip("[]").split("|") if each.strip().startswith(action))
-        raise InvalidValue(
-            f"runs {action} takes {counted(wanted[action], 'name')}, not {len(names)}: plyground runs {usage}"
-        )
+        number = counted(wanted[action], "name")
+        raise InvalidValue(f"runs {action} takes {number}, not {len(names)}: plyground runs {usage}")
+    source, target = (run_path(name) for name in (names[0], names[-1])) if action else (folder, folder)
+    with interruptible(signal.SIGTERM):
+        if not action and json:
+            print(json_module.dumps(records_of(folder)))
+        elif not action:
+            _list(folder)
+        elif action == "pack":
+            say(f"{source} packed into {target}: {packing.pack(source, target, not without_replay):,} bytes")
+        elif action == "unpack":
+            say(f"{source} unpacked into {target}: checkpoints {', '.join(map(str, packing.unpack(source, target)))}")
+        elif action == "publish":
+            say(f"{source} published in {target}: {', '.join(publishing.publish(source, target, license, games))}")
+        elif action == "inspect":
+            _inspect(source)
+        elif action == "diff":
+            _show_differences(source, target)
+        else:
+            where, count = export(source)
+            say(f"{count:,} numbers for TensorBoard: tensorboard --logdir {where}")
 
 
 def _list(folder: Path) -> None:
-    """A table of runs, as wide as the terminal."""
+    """A table of runs, as wide as the terminal: first the scores are folded, then columns are left out. Names of runs
+    and single scores are not broken."""
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+
+    from plyground.cli.terminal import console, say, say_command
+    from plyground.report.run import BETWEEN_SCORES, table_of
+
     rows = table_of(folder)
     if not rows:
         say(f"no runs in {folder}")
         return
-    wide = (
-        console if console.is_terminal else Console(highlight=False, markup=False, emoji=False, width=WIDE)
-    )  # a file has room
-    widths = _widths(rows, wide.width)
-    if _total(widths) > wide.width:  # names stay whole, so that they can be copied
+
+    def folded(text: str, width: int) -> str:
+        """Scores in lines of so many columns, none of them broken within a score where that is possible."""
+        lines = list[str]()
+        for each in text.split(BETWEEN_SCORES):
+            longer = f"{lines[-1]}{BETWEEN_SCORES}{each}" if lines else ""
+            if longer and cell_len(longer) <= width:
+                lines[-1] = longer
+            else:
+                lines.append(each)
+        return "\n".join(lines)
+
+    def total() -> int:
+        return sum(width + PADDING for width in widths.values())
+
+    file = Console(highlight=False, markup=False, emoji=False, width=WIDE)  # it has room
+    wide = console if console.is_terminal else file
+    columns = zip(COLUMNS, zip(*rows, strict=True), strict=True)
+    widths = {name: max(map(cell_len, (name, *texts))) for name, texts in columns}
+    whole = widths["scores"]
+    single = [each for row in rows if row[1] != "?" for each in row[-1].split(BETWEEN_SCORES)]  # "?": an error instead
+    widths["scores"] = min(whole, max(SCORES, *map(cell_len, ("scores", *single))))
+    for name in LEAST_FIRST:
+        if total() > wide.width:
+            del widths[name]
+    widths["scores"] = min(whole, widths["scores"] + max(0, wide.width - total()))
+    if total() > wide.width:  # names stay whole, so that they can be copied
         for name, *_, scores in rows:
             wide.print(name, soft_wrap=True)
-            wide.print(Padding(_fold_scores(scores, wide.width - PADDING), (0, 0, 0, PADDING)))
+            wide.print(Padding(folded(scores, wide.width - PADDING), (0, 0, 0, PADDING)))
     else:
-        wide.print(_table(rows, widths), crop=False)
+        table = Table(box=None)
+        for name, width in widths.items():
+            table.add_column(name, width=width, overflow="fold")
+        for row in rows:
+            cells = dict(zip(COLUMNS, row, strict=True)) | {"scores": folded(row[-1], widths["scores"])}
+            table.add_row(*(cells[name] for name in widths))
+        wide.print(table, crop=False)
         left_out = [name for name in COLUMNS if name not in widths]
         if left_out:
             say(f"A wider terminal also shows: {', '.join(left_out)}.")
@@ -128,49 +137,11 @@ def _list(folder: Path) -> None:
     say_command("Scores: of the best step, when it was chosen. To measure it in more games:", command("report", "RUN"))
 
 
-def _table(rows: Sequence[Sequence[str]], widths: Mapping[str, int]) -> Table:
-    table = Table(box=None)
-    for name, width in widths.items():
-        table.add_column(name, width=width, overflow="fold")
-    for row in rows:
-        cells = dict(zip(COLUMNS, row, strict=True)) | {"scores": _fold_scores(row[-1], widths["scores"])}
-        table.add_row(*(cells[name] for name in widths))
-    return table
-
-
-def _widths(rows: Sequence[Sequence[str]], most: int) -> dict[str, int]:
-    """The columns that fit, with their widths: first the scores are folded, then columns are left out. Names of runs
-    and single scores are not broken, so that even these two may be wider than `most`."""
-    widths = {
-        name: max(map(cell_len, (name, *texts))) for name, texts in zip(COLUMNS, zip(*rows, strict=True), strict=True)
-    }
-    whole = widths["scores"]
-    scores = [each for row in rows if row[1] != "?" for each in row[-1].split(BETWEEN_SCORES)]  # "?": an error instead
-    widths["scores"] = min(whole, max(SCORES, *map(cell_len, ("scores", *scores))))
-    for name in LEAST_FIRST:
-        if _total(widths) > most:
-            del widths[name]
-    return widths | {"scores": min(whole, widths["scores"] + max(0, most - _total(widths)))}
-
-
-def _total(widths: Mapping[str, int]) -> int:
-    return sum(width + PADDING for width in widths.values())
-
-
-def _fold_scores(text: str, width: int) -> str:
-    """Scores in lines of so many columns, none of them broken within a score where that is possible."""
-    lines = list[str]()
-    for each in text.split(BETWEEN_SCORES):
-        longer = f"{lines[-1]}{BETWEEN_SCORES}{each}" if lines else ""
-        if longer and cell_len(longer) <= width:
-            lines[-1] = longer
-        else:
-            lines.append(each)
-    return "\n".join(lines)
-
-
 def _inspect(run: Path) -> None:
     """What the newest checkpoint holds. Nothing that the run names is imported or started."""
+    from plyground.cli.terminal import console, say, titled
+    from plyground.report.inspect import inspect_run
+
     found = inspect_run(run)
     say(found.words)
     table = titled(f"experience of {run} at step {found.step}", "", "", header=False)
@@ -183,18 +154,18 @@ def _inspect(run: Path) -> None:
 
 
 def _show_differences(first: Path, second: Path) -> None:
+    from plyground.cli.terminal import console, say, titled
+    from plyground.report.compare import compare_runs
+
     found = compare_runs(first, second)
     if not found:
         say(f"{first} and {second} have the same settings, versions, code and results")
         return
-    table = titled(f"what differs between {first} and {second}", "", "", *_short_names(first, second))
+    names = (str(first), str(second)) if first.name == second.name else (first.name, second.name)
+    table = titled(f"what differs between {first} and {second}", "", "", *names)
     for before, each in zip([None, *found], found, strict=False):
         table.add_row("" if before and before.part == each.part else each.part, *each[1:])
     console.print(table)
-
-
-def _short_names(first: Path, second: Path) -> tuple[str, str]:
-    return (str(first), str(second)) if first.name == second.name else (first.name, second.name)
 
 
 def _number(value: Any, form: str) -> str:
@@ -202,12 +173,12 @@ def _number(value: Any, form: str) -> str:
 
 
 def evaluate(
-    words: Annotated[Words, shown_as("RUN ... [AGENT ...]")] = NO_WORDS,
+    words: Annotated[Words, Shown("RUN ... [AGENT ...]")] = (),
     games: int = 1000,
     checkpoint: str = "best",
-    seed: int = OPENINGS_SEED,
-    json: bool = False,
-    trust: bool = False,
+    seed: Annotated[int | None, Shown("INT", "that of the evaluations during a run")] = None,
+    json: Json = False,
+    trust: Trust = False,
 ) -> None:
     """Evaluate a run in paired matches against agents; of several seeds, also the mean with its interval.
 
@@ -216,11 +187,42 @@ def evaluate(
         games: number of games against each
         checkpoint: best, last, or a step
         seed: seed of the openings
-        json: print one JSON object instead
-        trust: trust its game file, programs and positions, although it was not trained here; remembered
     """
-    runs, agents = _runs_and_agents(words)
-    found = [_evaluate_run(run, agents, games, checkpoint, seed, json, trust) for run in runs]
+    if not words:
+        how = command("evaluate", newest_run())
+        raise InvalidValue(f"evaluate takes RUN ... [AGENT ...]; nothing was given; for example: {how}")
+    if is_game(words[0]):
+        raise InvalidValue(f"a run knows its game: {command('evaluate', *(words[1:] or [newest_run()]))}")
+
+    from plyground.agents.agent import load_run, make, usual
+    from plyground.arena.match import play_match
+    from plyground.cli.display import show_report
+    from plyground.cli.terminal import progress, show_match
+    from plyground.learners.evaluation import OPENINGS_SEED, summary
+    from plyground.report.seeds import spread_record, spread_table
+    from plyground.runs.directory import find_checkpoint, read_config, trust_run
+
+    count = next((k for k, word in enumerate(words) if k and not is_run(run_path(word))), len(words))
+    runs = [run for word in words[:count] for run in runs_of(run_path(word))]
+    learned = {read_config(run).get("game", "") for run in runs}
+    if len(learned) > 1:
+        raise InvalidValue(f"these runs have learned {' and '.join(sorted(learned))}: evaluate the runs of one game")
+    found = list[dict[str, Any]]()
+    for run in runs:
+        if trust:
+            trust_run(run)
+        agent, limit = load_run(str(run), None, checkpoint), read_config(run).get("max_plies") or None
+        game, results = agent.game, dict[str, Any]()
+        opponents = {spec: make(spec, game) for spec in words[count:] or usual(game)}
+        stop_at_once(agent, *opponents.values())
+        for spec, opponent in opponents.items():
+            openings = OPENINGS_SEED if seed is None else seed
+            with progress(games, f"{run.name} against {spec}", hide=json) as advance:
+                match = play_match(game, agent, opponent, games, openings, progress=advance, max_plies=limit)
+            results[spec] = summary(match)
+            if not json:
+                show_match(match, run.name, spec, game, as_json=False)
+        found.append({"run": str(run), "checkpoint": find_checkpoint(run, checkpoint).step, "against": results})
     scores = {spec: [one["against"][spec]["score"] for one in found] for spec in found[0]["against"]}
     if json and len(found) == 1:
         print(json_module.dumps(found[0]))
@@ -231,55 +233,20 @@ def evaluate(
         show_report(f"Over {len(found)} runs, with Student's interval of their mean:\n\n{spread_table(scores)}\n")
 
 
-def _runs_and_agents(words: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """The runs that a command line names first, seeds one by one, and the agents after them."""
-    if not words:
-        how = command("evaluate", newest_run())
-        raise InvalidValue(f"evaluate takes RUN ... [AGENT ...]; nothing was given; for example: {how}")
-    if is_game(words[0]):
-        raise InvalidValue(f"a run knows its game: {command('evaluate', *(words[1:] or [newest_run()]))}")
-    if not is_run(run_path(words[0])) and not Path(words[0]).exists() and "/" not in words[0] and len(words) < 3:
-        if nearest_run(Path(words[0])):
-            raise no_run(Path(words[0]))
-        how = command("match", *words, *(["random"] if len(words) < 2 else []))
-        raise InvalidValue(f"{words[0]!r} is no run directory, and evaluate begins with a run; of agents: {how}")
-    count = next((k for k, word in enumerate(words) if k and not is_run(run_path(word))), len(words))
-    runs = [run for word in words[:count] for run in runs_of(run_path(word))]
-    games = {read_config(run).get("game", "") for run in runs}
-    if len(games) > 1:
-        raise InvalidValue(f"these runs have learned {' and '.join(sorted(games))}: evaluate the runs of one game")
-    return runs, list(words[count:])
-
-
-def _evaluate_run(
-    run: Path, agents: Sequence[str], games: int, checkpoint: str, seed: int, quiet: bool, trust: bool
-) -> dict[str, Any]:
-    """The results of one run against each agent, shown unless `quiet`."""
-    if trust:
-        trust_run(run)
-    agent, config = load_run(str(run), None, checkpoint), read_config(run)
-    game, limit, results = agent.game, config.get("max_plies") or None, dict[str, Any]()
-    opponents = {spec: make(spec, game) for spec in agents or usual(game)}
-    stop_at_once(agent, *opponents.values())
-    for spec, opponent in opponents.items():
-        with progress(games, f"{run.name} against {spec}", hide=quiet) as advance:
-            match = play_match(game, agent, opponent, games, seed, progress=advance, max_plies=limit)
-        results[spec] = summary(match)
-        if not quiet:
-            show_match(match, run.name, spec, game, as_json=False)
-    return {"run": str(run), "checkpoint": find_checkpoint(run, checkpoint).step, "against": results}
-
-
-def plot(runs: Annotated[Words, shown_as("RUN ...")] = NO_WORDS, out: Path = Path("curves.png")) -> None:
+def plot(words: Annotated[Words, Shown("RUN ...")] = (), out: Path = Path("curves.png")) -> None:
     """Draw the learning curves of runs: seeds of one experiment as their mean and a band, each game in a row.
 
     Args:
-        runs: run directories, or folders of several seeds
+        words: run directories, or folders of several seeds
         out: the picture
     """
-    if not runs:
+    if not words:
         raise InvalidValue(f"plot needs at least one run: {command('plot', newest_run())}")
-    paths = [path for word in runs for path in runs_of(run_path(word))]
+
+    from plyground.report.run import save_curves
+    from plyground.runs.directory import read_config
+
+    paths = [path for word in words for path in runs_of(run_path(word))]
     for path in paths:
         read_config(path)
     check_picture(out)
@@ -288,17 +255,21 @@ def plot(runs: Annotated[Words, shown_as("RUN ...")] = NO_WORDS, out: Path = Pat
 
 
 def report(
-    words: Annotated[Words, shown_as("RUN")] = NO_WORDS,
-    games: Annotated[int | None, hint("INT", f"{run_report.GAMES}")] = None,
-    trust: bool = False,
+    words: Annotated[Words, Shown("RUN")] = (),
+    games: Annotated[int | None, Shown("INT", "400")] = None,
+    trust: Trust = False,
 ) -> None:
     """Write the report of a run again and print it; of several seeds, their mean, interval and range.
 
     Args:
         words: a run's directory
         games: number of games against each evaluation opponent; of several seeds, those of their evaluations count
-        trust: trust its game file, programs and positions, although it was not trained here; remembered
     """
+    from plyground.cli.display import show_report
+    from plyground.cli.terminal import say_command
+    from plyground.report import run as run_report
+    from plyground.runs.directory import trust_run
+
     run = one_run("report", words)
     seeds = runs_of(run)
     for path in seeds if trust else ():
@@ -313,11 +284,11 @@ def report(
 
 
 def table(
-    words: Annotated[Words, shown_as("RUN")] = NO_WORDS,
+    words: Annotated[Words, Shown("RUN")] = (),
     top: int = 20,
     checkpoint: str = "best",
-    json: bool = False,
-    trust: bool = False,
+    json: Json = False,
+    trust: Trust = False,
 ) -> None:
     """Print the entries of a run's table in words: the most visited and the most valuable.
 
@@ -325,9 +296,12 @@ def table(
         words: a run's directory
         top: number of entries of each kind
         checkpoint: best, last, or a step
-        json: print one JSON object instead
-        trust: trust its game file, programs and positions, although it was not trained here; remembered
     """
+    from plyground.agents.agent import load_run
+    from plyground.cli.terminal import console, titled
+    from plyground.report import table as table_report
+    from plyground.runs.directory import read_config, trust_run
+
     run = one_run("table", words)
     if trust:
         trust_run(run)
@@ -351,4 +325,31 @@ def table(
             console.print(shown)
 
 
-COMMANDS = {"runs": runs, "evaluate": evaluate, "plot": plot, "report": report, "table": table}
+def export(
+    words: Annotated[Words, Shown("onnx RUN FILE")] = (),
+    checkpoint: str = "best",
+    int8: bool = False,
+    trust: Trust = False,
+) -> None:
+    """Export a run's network, after comparing it with torch on 1,000 positions.
+
+    Args:
+        words: the format, a run's directory, and the file to write, such as network.onnx
+        checkpoint: best, last, or a step
+        int8: weights and activations of 8 bits: a quarter of the size, a little weaker
+    """
+    if words and words[0] != "onnx":
+        raise unknown("format of export", words[0], ("onnx",))
+    if len(words) != 3:
+        raise InvalidValue(f"export takes onnx RUN FILE: {command('export', 'onnx', newest_run(), 'network.onnx')}")
+
+    from plyground.cli.terminal import say
+    from plyground.interop.onnx import export as export_onnx
+    from plyground.runs.directory import trust_run
+
+    run, file = run_path(words[1]), Path(words[2])
+    if trust:
+        trust_run(run)
+    found = export_onnx(run, file, checkpoint, int8)
+    same = f"the same action as torch in {found.agreement:.1%} of {found.positions:,} positions"
+    say(f"{file}: {found.size:,} bytes; {same}, scores differ by at most {found.difference:.2g}")

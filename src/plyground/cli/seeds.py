@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +30,6 @@ from plyground.runs.settings import differences, to_toml
 MOST = 1000  # seeds
 REPORT = "report.md"  # a run has one when it is finished
 POLL_INTERVAL = 0.1  # seconds
-OWN = ("--seeds", "--parallel", "--seed", "--out")  # options that a seed's own process is not given
 
 
 class Counts(NamedTuple):
@@ -49,40 +48,29 @@ def check_counts(seeds: int, parallel: int) -> None:
 
 
 def train_seeds(
-    folder: Path, config: Any, counts: Counts, train: Callable[[int, Path], bool], arguments: Sequence[str]
+    folder: Path, config: Any, counts: Counts, train: Callable[[int, Path], bool], line: Sequence[str]
 ) -> None:
     """Train several seeds into one folder, from the config's own seed on; then report their mean and spread.
 
-    `train` trains or continues a seed in its directory; `arguments` are those of the whole command.
+    `train` trains or continues a seed in its directory; `line` is the command without seeds and directory.
     """
-    seeds = range(config.seed, config.seed + counts.seeds)
-    _check_folder(folder, seeds, asdict(config))
-    words = without_own_options(arguments)
-    if counts.parallel == 1:
-        finished = train_in_turn(folder, seeds, train)
-    else:
-        finished = train_side_by_side(folder, seeds, counts.parallel, words)
-    if finished:
-        show_seeds(folder)
-        return
-    others = ["--parallel", counts.parallel] if counts.parallel > 1 else []
-    again = command(*words, "--seed", config.seed, "--seeds", counts.seeds, *others, "--out", folder)
-    say_command("Not all seeds are finished. Continue with:", again)
-
-
-def _check_folder(folder: Path, seeds: Sequence[int], settings: Mapping[str, Any]) -> None:
-    """Refuse a folder that is a run, or whose runs have other settings than those that shall be trained now."""
     if is_file(folder / "config.toml"):
         raise InvalidValue(f"{folder} is one run: the runs of several seeds need another --out")
-    wanted = tomllib.loads(to_toml(settings))  # as config.toml holds them
+    seeds = range(config.seed, config.seed + counts.seeds)
+    wanted = tomllib.loads(to_toml(asdict(config)))  # as config.toml holds them
     for path in (seed_path(folder, seed) for seed in seeds):
         there = read_config(path) if steps_of(path) else wanted
-        if found := differences(*(_compared(each, wanted) for each in (there, wanted))):
+        names = [name for name in wanted if name not in NOT_COMPARED]
+        compared = [{name: each[name] for name in names if name in each} for each in (there, wanted)]
+        if found := differences(*compared):
             raise InvalidValue(f"{path} was begun with other settings ({'; '.join(found)}): choose another --out")
-
-
-def _compared(settings: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in settings.items() if name in known and name not in NOT_COMPARED}
+    in_turn = counts.parallel == 1
+    if train_in_turn(folder, seeds, train) if in_turn else side_by_side(folder, seeds, counts, line):
+        show_seeds(folder)
+        return
+    others = [] if in_turn else ["--parallel", counts.parallel]
+    again = command(*line, "--seed", config.seed, "--seeds", counts.seeds, *others, "--out", folder)
+    say_command("Not all seeds are finished. Continue with:", again)
 
 
 def is_finished(run: Path) -> bool:
@@ -102,60 +90,50 @@ def train_in_turn(folder: Path, seeds: Sequence[int], train: Callable[[int, Path
     return True
 
 
-def train_side_by_side(folder: Path, seeds: Sequence[int], at_once: int, arguments: Sequence[str]) -> bool:
-    """Each in a process of its own, `at_once` at a time; its lines begin with the seed. Ctrl-C stops and saves all."""
+def side_by_side(folder: Path, seeds: Sequence[int], counts: Counts, line: Sequence[str]) -> bool:
+    """Each in a process of its own, so many at a time; its lines begin with the seed. Ctrl-C stops and saves all."""
     waiting = [seed for seed in seeds if not is_finished(seed_path(folder, seed))]
     running: list[subprocess.Popen[str]] = []
+
+    def begin(seed: int) -> subprocess.Popen[str]:
+        """Start or continue one seed; a thread prints its lines."""
+        path = seed_path(folder, seed)
+        words = ["resume", str(path)] if steps_of(path) else [*line, "--seed", str(seed), "--out", str(path)]
+        process = subprocess.Popen(  # noqa: S603 (this program, with the words of its own command line)
+            [sys.executable, "-m", "plyground", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,  # Ctrl-C reaches it through us, once
+        )
+
+        def show() -> None:
+            for each in process.stdout or ():
+                console.print(f"seed {seed}: {each.rstrip()}", soft_wrap=True)
+
+        threading.Thread(target=show, daemon=True).start()
+        return process
+
+    def stop_all() -> None:
+        for process in running:
+            process.send_signal(signal.SIGINT)
+
     with stop_on_signal() as stop:
         told = False
         try:
             while (waiting and not stop) or running:
-                while waiting and len(running) < at_once and not stop:
-                    running.append(_begin(waiting[0], seed_path(folder, waiting.pop(0)), arguments))
+                while waiting and len(running) < counts.parallel and not stop:
+                    running.append(begin(waiting.pop(0)))
                 if stop and not told:
                     told = True
-                    _signal(running)
+                    stop_all()
                 time.sleep(POLL_INTERVAL)
-                running = [process for process in running if process.poll() is None]
+                running[:] = [process for process in running if process.poll() is None]
         except KeyboardInterrupt:  # a second Ctrl-C: they end at once, too
-            _signal(running)
+            stop_all()
             raise
     return all(is_finished(seed_path(folder, seed)) for seed in seeds)
-
-
-def _begin(seed: int, path: Path, arguments: Sequence[str]) -> subprocess.Popen[str]:
-    """Start or continue one seed; a thread prints its lines."""
-    words = ["resume", str(path)] if steps_of(path) else [*arguments, "--seed", str(seed), "--out", str(path)]
-    process = subprocess.Popen(  # noqa: S603 (this program, with the words of its own command line)
-        [sys.executable, "-m", "plyground", *words],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,  # Ctrl-C reaches it through us, once
-    )
-
-    def show() -> None:
-        for line in process.stdout or ():
-            console.print(f"seed {seed}: {line.rstrip()}", soft_wrap=True)
-
-    threading.Thread(target=show, daemon=True).start()
-    return process
-
-
-def _signal(running: Sequence[subprocess.Popen[str]]) -> None:
-    for process in running:
-        process.send_signal(signal.SIGINT)
-
-
-def without_own_options(arguments: Sequence[str]) -> list[str]:
-    """The command line of one seed: without the options about several seeds, and without seed and directory."""
-    found, skip = list[str](), False
-    for word in arguments:
-        if not skip and word.partition("=")[0] not in OWN:
-            found.append(word)
-        skip = not skip and word in OWN
-    return found
 
 
 def show_seeds(folder: Path) -> None:

@@ -1,20 +1,30 @@
-"""What a word of a command line is before the line is parsed: a game, in any spelling, a saved game, a run, or the
-value of an option. Nothing here imports tyro, numpy or torch."""
+"""What the words of a line are: games in any spelling, saved games, runs, agents. Nothing here imports numpy or torch.
+
+One grammar for all commands: the GAME first, then agents or a position. `--game` names the game too.
+"""
 
 from __future__ import annotations
 
-import ast
 import contextlib
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Annotated
 
+from plyground.cli.help import HELP
+from plyground.cli.parser import Shown
 from plyground.errors import InvalidValue, command
 from plyground.games import GAMES
-from plyground.games.typed_names import game_name
+from plyground.games.typed_names import game_name, unknown_game
 from plyground.runs.files import is_file
-from plyground.runs.groups import RUNS, seed_runs
+from plyground.runs.groups import RUNS, seed_runs, several_seeds
 from plyground.specs import split
+
+DEFAULT_GAME = "connect_four"
+GAME_HELP = "the game, if not given first: a name, with settings as name:key=value, or a path to a .py file"
+GameOption = Annotated[str, Shown("GAME", DEFAULT_GAME, GAME_HELP)]
+OtherGame = Annotated[str, Shown("GAME", "none", "the game, if not given first")]
 
 # ---- games ----
 
@@ -25,36 +35,6 @@ SAVED_GAME = re.compile(r"(?!\w\w+:).*\.(pgn|txt)")
 def is_game(word: str) -> bool:
     """Whether a word names a game: one of ours, or a .py file; with or without settings."""
     return game_name(word).partition(":")[0] in GAMES or GAME_FILE.fullmatch(word) is not None
-
-
-def agents_in(word: str) -> list[str] | None:
-    """The names in a .py file that may be agents: its classes with `act` first, then others and functions. None where
-    it is a game, which has a STATE, or cannot be read. Nothing is imported."""
-    try:
-        text = Path(word).read_text(encoding="utf-8")
-        body = ast.parse(text).body
-    except (OSError, ValueError, SyntaxError):
-        return None
-    kinds = [node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_"]
-    kinds.sort(key=lambda node: "def act(" not in (ast.get_source_segment(text, node) or ""))
-    return None if re.search(r"(?m)^STATE\b", text) else [node.name for node in kinds]
-
-
-def is_saved_game(word: str) -> bool:
-    """Whether a word names the file of a saved game, not a game, a run or an agent."""
-    named = SAVED_GAME.fullmatch(word) is not None or is_file(Path(word))
-    return named and not is_game(word) and not is_run(run_path(word))
-
-
-def game_files(arguments: Sequence[str]) -> list[Path]:
-    """The game files that a command line names, by themselves or through runs."""
-    found: list[Path] = []
-    for word in arguments:
-        with contextlib.suppress(OSError, ValueError, InvalidValue):  # whoever uses the word says what is wrong with it
-            spec = game_of_run(run_path(word)) or word.removeprefix("--game=")
-            path = Path(split(spec)[0])
-            found += [path] if GAME_FILE.fullmatch(spec) and path.is_file() else []
-    return found
 
 
 # ---- runs ----
@@ -80,9 +60,9 @@ def game_of_run(run: Path) -> str:
     return named[1] if named else ""
 
 
-def newest_run(game: str = "") -> Path:
-    """The run that was worked on last, of a game or of any, as an example in a message."""
-    found = [path.parent for path in RUNS.glob("*/config.toml") if game in ("", game_of_run(path.parent))]
+def newest_run() -> Path:
+    """The run that was worked on last, as an example in a message."""
+    found = [path.parent for path in RUNS.glob("*/config.toml")]
     return max(found, key=lambda path: path.stat().st_mtime, default=RUNS / "NAME")
 
 
@@ -92,35 +72,79 @@ def one_run(name: str, words: Sequence[str]) -> Path:
     if len(words) == 1 and runs:
         return run_path(words[0])
     if len(runs) == 1:
-        raise InvalidValue(f"a run knows its game: {command(name, *runs)}")
+        raise InvalidValue(f"a run knows its game: {command(*name.split(), *runs)}")
     typed = f"not {' '.join(words)!r}" if words else "nothing was given"
-    raise InvalidValue(f"{name} takes RUN; {typed}; for example: {command(name, newest_run())}")
+    raise InvalidValue(f"{name} takes RUN; {typed}; for example: {command(*name.split(), newest_run())}")
 
 
-# ---- options ----
-
-NUMBER = re.compile(r"-?\d+(\.\d+)?")
-ASSIGNED = re.compile(r"[a-z][a-z_-]+=[^=\s]+")  # `seconds=5`
+# ---- lines ----
 
 
-def option(arguments: Sequence[str], option: str) -> str | None:
-    """The value of an option, before the arguments are read in full."""
-    for argument, following in zip(arguments, [*arguments[1:], None], strict=False):
-        if argument.startswith(f"{option}="):
-            return argument.removeprefix(f"{option}=")
-        if argument == option:
-            return following
-    return None
+def is_saved_game(word: str) -> bool:
+    """Whether a word names the file of a saved game, not a game, a run or an agent."""
+    named = SAVED_GAME.fullmatch(word) is not None or is_file(Path(word))
+    return named and not is_game(word) and not is_run(run_path(word))
 
 
-def is_option_value(line: Sequence[str], place: int) -> bool:
-    """Whether a word is the value of an option, or a further number of one: `--sprt 0 20`."""
-    first = place - 1
-    while first > 0 and NUMBER.fullmatch(line[first]) and NUMBER.fullmatch(line[place]):
-        first -= 1
-    return place > 0 and line[first].startswith("--")
+def game_files(given: Iterable[str]) -> list[Path]:
+    """The game files that words and values of a command line name, by themselves or through runs."""
+    found: list[Path] = []
+    for word in given:
+        with contextlib.suppress(OSError, ValueError, InvalidValue):  # whoever uses the word says what is wrong with it
+            spec = game_of_run(run_path(word)) or word
+            path = Path(split(spec)[0])
+            found += [path] if GAME_FILE.fullmatch(spec) and path.is_file() else []
+    return found
 
 
-def places_of_words(line: Sequence[str]) -> list[int]:
-    """Where words stand behind a command's name that are neither options nor values of options."""
-    return [k for k in range(1, len(line)) if not line[k].startswith("-") and not is_option_value(line, k)]
+def saved_game(words: Sequence[str], file: Path | None) -> tuple[Path | None, list[str]]:
+    """The file of a saved game that is named among the words, or by an option; and the other words."""
+    files = [*map(Path, filter(is_saved_game, words)), *([file] if file else [])]
+    if len(files) > 1:
+        raise InvalidValue(f"two files are named: {files[0]} and {files[1]}")
+    return next(iter(files), None), [word for word in words if not is_saved_game(word)]
+
+
+def game_first(
+    given: Sequence[str], game: str, usage: str, least: int = 0, most: int = 0, default: str = DEFAULT_GAME
+) -> tuple[str, list[str]]:
+    """The game and the other words of a command line; `usage` is the right line, such as `match [GAME] A B`.
+
+    Where no game is named, it is that of a run among the agents.
+    """
+    named, game = [game_name(word) for word in given[:1] if is_game(word)], game_name(game)
+    rest, name = list(given[len(named) :]), usage.partition("[")[0].partition("GAME")[0].strip()
+    misplaced = [word for word in rest if is_game(word)]
+    if misplaced and not named:
+        others = [word for word in rest if word != misplaced[0]]
+        raise InvalidValue(f"the game comes first: {command(*name.split(), misplaced[0], *others)}")
+    near = difflib.get_close_matches(rest[0].partition(":")[0], GAMES, cutoff=0.75) if rest else []
+    if rest and not named and (near or not most):
+        raise unknown_game(rest[0])
+    if name == "match" and len(rest) > most:
+        raise InvalidValue(f"a match has two agents; for more: {command('ladder', *given)}")
+    if not least <= len(rest) <= most:
+        typed = f"not {' '.join(given)!r}" if given else "nothing was given"
+        example = next(each for each in HELP[name.split()[0]].examples if each.startswith(name))
+        how = command(*example.partition("#")[0].split())
+        raise InvalidValue(f"{name} takes {usage.removeprefix(name).strip()}; {typed}; for example: {how}")
+    if named and game and named[0] != game:
+        raise InvalidValue(f"two games are named: {named[0]} and --game {game}")
+    for word in rest if most else ():
+        if seeds := seed_runs(run_path(word)):
+            line = [*named, *(f"{seeds[0]}" if each == word else each for each in rest)]
+            raise several_seeds(word, command(name, *line))
+    for place, word in enumerate(rest if most else ()):  # the spec of a run that is in runs/ only, too
+        run, options = run_path(word), word.partition(",")[1:]
+        if is_run(run) and (word.startswith("run:") or ":" not in word):
+            rest[place] = f"run:{run}{''.join(options)}"
+    of_runs = [found for word in rest if word.startswith("run:") if (found := game_of_run(run_path(word)))]
+    return named[0] if named else game or (of_runs or [default])[0], rest
+
+
+def check_picture(picture: Path | None) -> None:
+    """Raise InvalidValue before a long command that could not write its picture."""
+    if picture:
+        from plyground.report.figures import check_picture as check
+
+        check(picture)

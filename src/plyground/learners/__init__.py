@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 from typing import Any, NamedTuple
 
-from plyground.errors import UnknownName, unknown
+from plyground.errors import unknown
 
 
 class LearnerEntry(NamedTuple):
-    """Where a learner is: its module and the names of its config and its class there."""
+    """Where a learner is: its module, the name of its class there, and that of its config in `config.py`."""
 
     module: str
     config_name: str
@@ -18,7 +18,7 @@ class LearnerEntry(NamedTuple):
 
     @property
     def config(self) -> type[Any]:
-        return getattr(importlib.import_module(self.module), self.config_name)
+        return getattr(importlib.import_module("plyground.learners.config"), self.config_name)
 
     @property
     def learner(self) -> type[Any]:
@@ -35,37 +35,9 @@ LEARNERS = {
     "imitation": LearnerEntry("plyground.learners.imitation", "Imitation", "ImitationLearner", "from a teacher"),
 }
 
-ELSEWHERE = ("sac", "td3", "ddpg", "trpo", "rainbow", "c51", "impala", "es", "cma", "cfr")
-"""algorithms that are not here, and no misspelt ones of those that are"""
-SETTINGS_MEANT = {
-    "lr": "learning_rate",
-    **dict.fromkeys(("iterations", "iters", "generations"), "cycles"),
-    **dict.fromkeys(("envs", "n_envs", "concurrency", "max_concurrent_games"), "num_envs"),
-    **dict.fromkeys(("net", "model", "arch", "hidden", "layers", "hidden_layers"), "network"),
-    **dict.fromkeys(("eval_episodes", "num_eval_games"), "eval_games"),
-    **dict.fromkeys(("buffer", "memory"), "buffer_size"),
-    **dict.fromkeys(("max_steps", "max_steps_per_game"), "max_plies"),
-    **dict.fromkeys(("target_update", "target_update_frequency"), "target_update_interval"),
-    **dict.fromkeys(("warmup", "warm_up"), "learning_starts"),
-    **dict.fromkeys(("time", "duration", "timeout", "budget"), "seconds"),
-    "eval": "eval_opponents",
-    "discount": "gamma",
-    "epsilon_start": "exploration_initial_eps",
-    "epsilon_end": "exploration_final_eps",
-    "step_limit_penalty": "truncation_penalty",
-    "load": "init",
-    "batch": "batch_size",
-    "smooth": "label_smoothing",
-    "val_split": "validation_split",
-}
-"""what people call a setting: its name here"""
-
 
 def find_learner(name: str) -> LearnerEntry:
     name = str(name)  # from Python it may be anything
-    if name.lower() in ELSEWHERE:
-        known = ", ".join(f"{each} ({entry.meaning})" for each, entry in LEARNERS.items())
-        raise UnknownName(f"there is no {name} here; the learners: {known}")
     if name not in LEARNERS:
         raise unknown("learner", name, LEARNERS)
     return LEARNERS[name]

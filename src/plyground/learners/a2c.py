@@ -8,22 +8,13 @@ opponent is part of the environment. Metrics: see `rollout.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 
-from plyground.learners.config import Count, NetworkConfig, RunConfig
-from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, normalized, policy_gradient_loss
+from plyground.learners.config import A2C
+from plyground.learners.rollout import PolicyBatch, Rollout, normalized, policy_gradient_loss
 from plyground.learners.state import Metrics, TrainingState
-
-
-@dataclass(frozen=True)
-class A2C(PolicyConfig, NetworkConfig, RunConfig):
-    """Train a policy with advantage actor-critic."""
-
-    n_steps: Count = 2
-    """own turns of the n-step return"""
 
 
 class A2CLearner:

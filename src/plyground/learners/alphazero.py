@@ -24,8 +24,7 @@ all of it `search`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -34,16 +33,16 @@ from plyground.agents.search import can_search_trees
 from plyground.backend.clock import NETWORK, timed
 from plyground.backend.graph import Repeated
 from plyground.backend.view import View
-from plyground.errors import InvalidValue, shorten
+from plyground.errors import InvalidValue
 from plyground.kernels.replay import RUNS_ON
-from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
+from plyground.learners.config import AlphaZero
 from plyground.learners.network import LearningNetwork, network_cycle, to_floats
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.rollout import SamplingAgent
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.state import Metrics, TrainingState
 from plyground.models.network import NetworkEvaluator
-from plyground.networks import WITH_VALUE, entropy_of, log_probabilities, training_mode
+from plyground.networks import entropy_of, log_probabilities, training_mode
 from plyground.search.network_search import NetworkSearch
 from plyground.search.tree_arrays import OPEN, Result
 from plyground.search.tree_config import SearchConfig
@@ -52,62 +51,6 @@ METRICS_INTERVAL = 10  # updates between two readings of the metrics
 MOST_EDGES = 64  # actions of a stored policy, the likeliest ones
 LEAST_CHANCE = 1e-6  # of a win or a loss: its logarithm is finite
 MOST_LONG = 0.05  # of the environments: games that are longer than what the replay buffer holds of them
-
-
-@dataclass(frozen=True)
-class AlphaZero(NetworkConfig, RunConfig):
-    """Train a network by self-play with tree search."""
-
-    network: str = "512-256+value"
-    """hidden sizes of an MLP or a residual net such as b4c64, with a value head: +value"""
-    num_envs: Count = 128
-    """environments: games that are played in parallel"""
-    simulations: Annotated[int, Bounds(2, 100_000)] = 32
-    """simulations of the search in each position, at the end of the run"""
-    simulations_initial: int = 0
-    """simulations at its beginning; they grow linearly (0: always the same number)"""
-    considered: Annotated[int, Bounds(2, 1024)] = 16
-    """actions among which the search chooses at the root"""
-    value_scale: Annotated[float, Bounds(1e-6, 100)] = 0.1
-    """c_scale of Gumbel search: how far values outweigh the network's policy"""
-    opening_share: Share = 1.0
-    """share of the games that begin after up to `opening_plies` random plies; the others begin at the start"""
-    buffer_size: Count = 100_000
-    """plies in the replay buffer"""
-    learning_starts: Count = 4000
-    """plies of finished games before the first update"""
-    replay_ratio: Annotated[float, Bounds(0, 10_000)] = 4.0
-    """plies sampled for each ply played"""
-    gamma: Share = 1.0
-    """discount of a result, applied each time the turn passes to the other side"""
-    td_lambda: Share = 0.85
-    """λ of the value target: 1 is the result of the game, 0 the search's own value of the position"""
-    value_coef: float = 0.5
-    """coefficient of the value loss"""
-    weight_decay: float = 0.0
-    """decoupled weight decay: each update makes the weights smaller by this share of the learning rate"""
-    symmetries: bool = True
-    """learn from each position under a random symmetry of the game"""
-    gate: bool = False
-    """play with the best network so far, which the present one replaces when it scores half in a paired match"""
-    save_buffer: bool = True
-    """checkpoints hold the replay buffer and the games: exact resume. Without them it refills after a resume"""
-    learning_rate: float = 1e-3
-    """learning rate of Adam"""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.network.endswith(WITH_VALUE):
-            name = shorten(self.network)
-            raise InvalidValue(f"AlphaZero needs a network with a value head: {name}{WITH_VALUE}, not {name}")
-        if self.simulations_initial > self.simulations:
-            most = self.simulations
-            raise InvalidValue(f"simulations_initial is at most simulations, {most}, not {self.simulations_initial}")
-        capacity = self.buffer_size // self.num_envs * self.num_envs  # whole rows, one ply of each environment
-        needed = max(self.learning_starts, self.batch_size)
-        if capacity < needed:
-            why = f"buffer_size holds {capacity} plies, but updates begin with {needed}"
-            raise InvalidValue(f"{why}: learning_starts or batch_size")
 
 
 class Targets(NamedTuple):

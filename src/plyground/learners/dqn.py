@@ -16,16 +16,14 @@ the temperature is the standard deviation of a state's legal values, averaged ov
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from plyground.agents.teacher import make_teacher
 from plyground.backend.graph import Repeated
-from plyground.errors import InvalidValue
-from plyground.learners.config import Bounds, Count, NetworkConfig, RunConfig, Share
+from plyground.learners.config import DQN
 from plyground.learners.network import LearningNetwork, network_cycle, to_floats
 from plyground.learners.replay import ReplayBuffer, Sample
 from plyground.learners.selfplay import SelfPlay, Transition
@@ -35,86 +33,6 @@ from plyground.networks import entropy, masked
 
 METRICS_INTERVAL = 10  # updates between two readings of the metrics
 SMALLEST_SPREAD = 1e-6  # of values that are all equal
-
-
-@dataclass(frozen=True)
-class DQN(NetworkConfig, RunConfig):
-    """Train a deep Q-network by self-play."""
-
-    dueling: bool = False
-    """split the network's head into the state's value and the actions' advantages"""
-    exploration: Literal["epsilon", "boltzmann"] = "epsilon"
-    """ε-greedy, or actions sampled from the softmax of their values"""
-    exploration_initial_eps: Share = 0.4
-    """initial ε of the most exploratory environment"""
-    exploration_final_eps: Share = 0.4
-    """final ε of the most exploratory environment"""
-    exploration_fraction: Share = 0.5
-    """share of the run over which ε goes from its initial to its final value"""
-    exploration_spread: float = 3.0
-    """the least exploratory environment uses ε to this power; the others lie between"""
-    exploration_temperature: float = 0.1
-    """temperature of boltzmann exploration"""
-    buffer_size: int = 400_000
-    """plies in the replay buffer"""
-    learning_starts: int = 5000
-    """plies played before the first update"""
-    replay_ratio: Annotated[float, Bounds(0, 10_000)] = 2.0
-    """plies sampled for each ply played"""
-    n_step: Count = 1
-    """plies of the n-step return"""
-    bootstrap: Literal["next", "own_turn"] = "next"
-    """bootstrap from the next state, or from the same side's next turn, with the opponent as part of the environment"""
-    truncation_penalty: float = 0.0
-    """subtracted from the return of a truncated game"""
-    double_dqn: bool = False
-    """select the next action with the network and evaluate it with the target network"""
-    target_update_interval: Count = 200
-    """updates between two copies of the network to the target network"""
-    tau: Share = 0.0
-    """soft update: move the target network by this share at each update instead (0: hard updates)"""
-    loss: Literal["huber", "mse"] = "huber"
-    """loss function of the TD error"""
-    huber_delta: Annotated[float, Bounds(1e-6)] = 1.0
-    """TD errors beyond it have a linear loss"""
-    prioritized_replay: bool = False
-    """sample plies in proportion to a power of their TD error"""
-    priority_alpha: Share = 0.6
-    """that power: 0 is uniform sampling"""
-    priority_beta: Share = 0.4
-    """exponent of the importance-sampling weights"""
-    decided_share: Share = 0.0
-    """share of the minibatch from decided games (the high-quality buffer)"""
-    undecided_share: Share = 1.0
-    """share of the drawn and truncated games that is learned from; the others leave the buffer when they end"""
-    recent_share: Share = 0.0
-    """share of the minibatch from the newest plies (the recent buffer)"""
-    recent_size: Count = 50_000
-    """plies in the recent buffer"""
-    shaping_coef: float = 0.0
-    """initial weight of the game's `evaluate` as a potential for reward shaping"""
-    imitation_coef: float = 0.0
-    """initial reward for playing an action that a teacher would choose"""
-    imitation_top_k: Count = 1
-    """how many of the teacher's best actions earn it"""
-    imitation_depth: int = 2
-    """search depth of that teacher, in plies"""
-    shaping_fraction: Share = 1.0
-    """share of the run over which both fall to 0"""
-    rollback_q: float = 10.0
-    """roll back to the last checkpoint if the mean value exceeds this"""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        capacity = self.buffer_size // self.num_envs * self.num_envs  # whole rows, one ply of each environment
-        needed = max(self.learning_starts, self.batch_size)
-        if capacity < needed:
-            why = f"buffer_size holds {capacity} plies, but updates begin with {needed}"
-            raise InvalidValue(f"{why}: learning_starts or batch_size")
-        if self.undecided_share < 1 and self.prioritized_replay:
-            raise InvalidValue("undecided_share below 1 needs uniform sampling: leave prioritized_replay out")
-        if self.decided_share + self.recent_share > 1:
-            raise InvalidValue("decided_share and recent_share are at most 1 together")
 
 
 def best_legal(values: Tensor, legal: Tensor, chooser: Tensor | None = None) -> Tensor:

@@ -22,7 +22,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -30,9 +30,9 @@ from torch import Tensor, nn
 
 from plyground.agents.teacher import UNIT
 from plyground.backend.parts import set_learning_rate
-from plyground.errors import InvalidValue, command
+from plyground.errors import InvalidValue
 from plyground.kernels.threads import available
-from plyground.learners.config import Bounds, Count, NetworkConfig, Share, Threads, check_bounds
+from plyground.learners.config import Imitation
 from plyground.learners.evaluation import Event
 from plyground.learners.imitation_batches import (
     Examples,
@@ -54,88 +54,12 @@ from plyground.learners.network import LearningNetwork
 from plyground.learners.state import Metrics, TrainingState
 from plyground.networks import Valued, scale_outputs, training_mode
 from plyground.runs.directory import EXAMPLES, read_config, steps_of
-from plyground.teaching.dataset import BadLines, rejected_lines
+from plyground.teaching.dataset import rejected_lines
 from plyground.teaching.lines import Lines
 
 FINAL_RATE = 0.05  # share of the learning rate that is left at the end
 UPDATES_PER_ITERATION = 20
 BY_KIND = ("match@1", "match@3", "kl")  # reported for games between equals and for weak games apart
-
-
-@dataclass(frozen=True)
-class Imitation:
-    """Train a network to choose as a teacher does."""
-
-    data: tuple[str, ...] = ()
-    """one dataset or several"""
-    game: str = "chess"
-    """the game they are about"""
-    encoder: str = ""
-    """the network's observation (empty: the game's first encoder)"""
-    network: str = ""
-    """hidden sizes of an MLP, or a residual net such as b4c64 (empty: b3c32-pairs where the encoder writes planes and
-    the actions are pairs of squares, else 512-256-128)"""
-    dueling: bool = True
-    """split the network's head into the state's value and the actions' advantages"""
-    outputs: int = 0
-    """actions that the network has outputs for, the first ones (0: all); 4096 in chess: promotions to a queen only"""
-    epochs: Count = 3
-    """passes over the examples"""
-    batch_size: Count = 64
-    """examples in a minibatch"""
-    learning_rate: float = 1e-3
-    """learning rate of Adam; it falls linearly to a twentieth"""
-    label_smoothing: Share = 0.05
-    """share of the target that is spread evenly over the legal actions"""
-    target_top_k: int = 0
-    """the teacher's best actions to learn from (0: all that the data has)"""
-    target_temperature: Annotated[float, Bounds(1e-3)] = 1.0
-    """temperature of the teacher's policy as a target, relative to that of the data: below 1 it is sharper"""
-    value_coef: float = 1.0
-    """coefficient of the value loss"""
-    action_value_coef: float = 0.0
-    """coefficient of the squared error of the values of all the teacher's actions (data of temperature 1)"""
-    weight_decay: float = 0.0
-    """decoupled weight decay: each update shrinks the weights by learning rate times this"""
-    validation_split: Share = 0.1
-    """share of the games that is held out"""
-    validation_data: tuple[str, ...] = ()
-    """datasets to measure on, of another seed than the data, instead of a share of its games"""
-    patience: Count = 2
-    """epochs without a lower divergence on held-out games after which the run ends"""
-    init: str = ""
-    """a run whose best checkpoint initialises the network"""
-    bad_lines: BadLines = "stop"
-    """stop at lines that are not valid, or skip them; either way they go to FILE.rejected"""
-    device: str = NetworkConfig.device
-    """where the network is: cpu, cuda, or auto (cuda if there is one)"""
-    threads: Threads = NetworkConfig.threads
-    """torch threads on a CPU: more can be faster where cores are idle, and are far slower where they are not; they
-    change the last bits of sums, and so the weights (0, in configs of older versions: 1)"""
-    seed: Annotated[int, Bounds(0)] = 0
-    """the same seed gives the same run"""
-
-    seconds: ClassVar[float] = 0.0
-    snapshots: ClassVar[int] = 0
-    max_grad_norm: ClassVar[float] = 10.0
-    eval_opponents: ClassVar[tuple[str, ...]] = ()
-    checkpoint_interval: ClassVar[int] = 1
-    keep_last: ClassVar[int] = 2
-    keep_every: ClassVar[int] = 10**9  # of the pruned checkpoints only the first is kept, which is untrained
-
-    @property
-    def cycles(self) -> int:
-        return self.epochs
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
-        for name in ("label_smoothing", "validation_split"):
-            if getattr(self, name) == 1:
-                raise InvalidValue(f"{name} is below 1, not 1")
-        if not self.data:
-            raise InvalidValue(f"imitation needs a dataset: --data FILE; `{command('teach', 'collect')}` makes one")
-        if not self.validation_split and not self.validation_data:
-            raise InvalidValue("validation_split is above 0: without held-out games nothing can be measured")
 
 
 class ImitationLearner:

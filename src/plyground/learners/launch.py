@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import itertools
 import logging
 import platform
 import shutil
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from os import PathLike
@@ -22,11 +21,11 @@ import torch
 import plyground
 from plyground.agents.agent import Agent, load_run
 from plyground.backend.device import explain_out_of_memory
-from plyground.errors import InvalidValue, UnknownName, command, shorten
+from plyground.errors import InvalidValue, command, unknown
 from plyground.game import Game
 from plyground.games.typed_names import game_name
-from plyground.learners import SETTINGS_MEANT, find_learner, training
-from plyground.learners.config import resolve
+from plyground.learners import find_learner, training
+from plyground.learners.defaults import resolve
 from plyground.learners.evaluation import Event
 from plyground.learners.progress_text import ShortLines
 from plyground.runs import directory
@@ -56,7 +55,10 @@ def train(
         there = f"what that run has learned is pg.agent('run:{path}', game)"
         raise InvalidValue(f"{path} exists already: name another, out=..., or none for a new one; {there}")
     entry = find_learner(learner)
-    _check_names(learner, settings, [field.name for field in fields(entry.config)])
+    known = [field.name for field in fields(entry.config)]
+    for name in settings:
+        if name not in known:
+            raise unknown(f"setting of {learner}", name, known, command("train", learner, "--help"))
     settings["game"] = game.full if isinstance(game, Game) else game_name(game)
     config = resolve(build(entry.config, settings, learner))
     with new_run(path, learner, config) as run, explain_out_of_memory(SMALLER):
@@ -66,16 +68,6 @@ def train(
     if progress is None:
         LOG.info("the run is in %s; for a report: %s", path, command("report", path))
     return load_run(str(path), None, "best")
-
-
-def _check_names(learner: str, settings: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse a setting that a learner does not have; suggest the one that is meant, not all of them."""
-    for name in settings:
-        near = difflib.get_close_matches(name, known, 1)
-        meant = [each for each in (SETTINGS_MEANT.get(name), *near) if each in known]
-        how = f"did you mean {meant[0]!r}?" if meant else f"see {command('train', learner, '--help')}"
-        if name not in known:
-            raise UnknownName(f"no setting {shorten(name)!r} of {learner}; {how}")
 
 
 def next_free(folder: Path, name: str) -> Path:

@@ -10,7 +10,6 @@ symmetries of the game; the epochs end early once the policy has moved further t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -19,23 +18,9 @@ from torch import Tensor
 from plyground.backend.games import run_kernel
 from plyground.backend.graph import Repeated
 from plyground.kernels.arrays import Rollout as RolloutArrays
-from plyground.learners.config import Count, NetworkConfig, RunConfig, Share
-from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, normalized
+from plyground.learners.config import PPO
+from plyground.learners.rollout import PolicyBatch, Rollout, normalized
 from plyground.learners.state import Metrics, TrainingState
-
-
-@dataclass(frozen=True)
-class PPO(PolicyConfig, NetworkConfig, RunConfig):
-    """Train a policy with proximal policy optimization."""
-
-    gae_lambda: Share = 0.7
-    """λ of generalised advantage estimation: 0 trusts the value of the next ply, 1 only the end of the game"""
-    clip_range: Share = 0.2
-    """limit of the change of an action's probability, as a ratio"""
-    epochs: Count = 5
-    """passes over a rollout"""
-    target_kl: float = 0.1
-    """end the passes once the policy has moved further than this (0: never)"""
 
 
 def clipped_loss(log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor, clip_range: float) -> Tensor:

@@ -11,27 +11,16 @@ truncated game counts as a draw; an entropy bonus, without which the policy soon
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from torch import Tensor
 
 from plyground.kernels.replay import RUNS_ON
-from plyground.learners.config import Bounds, NetworkConfig, RunConfig
-from plyground.learners.rollout import PolicyBatch, PolicyConfig, Rollout, normalized, policy_gradient_loss
+from plyground.learners.config import Reinforce
+from plyground.learners.rollout import PolicyBatch, Rollout, normalized, policy_gradient_loss
 from plyground.learners.state import Metrics, TrainingState
 
 TO_THE_END = 2**30  # plies
-
-
-@dataclass(frozen=True)
-class Reinforce(PolicyConfig, NetworkConfig, RunConfig):
-    """Train a policy with REINFORCE."""
-
-    rollout_length: Annotated[int, Bounds(2)] = 64
-    """plies of every environment between two updates; plies of a game further back than twice that are not used"""
-    baseline: bool = True
-    """subtract the value from the return; otherwise the return alone is the advantage"""
 
 
 class ReinforceLearner:

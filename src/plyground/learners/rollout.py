@@ -16,8 +16,7 @@ played: the mean of (ratio - 1) - log ratio.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,50 +25,17 @@ from torch import Tensor
 
 from plyground.agents.network import NetworkAgent
 from plyground.backend.graph import Repeated
-from plyground.errors import InvalidValue, shorten
 from plyground.games import rng as generators
 from plyground.kernels.replay import RUNS_ON, TRUNCATED
-from plyground.learners.config import Bounds, Share
 from plyground.learners.network import LearningNetwork, network_cycle, to_floats
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.state import TrainingState
-from plyground.networks import WITH_VALUE, entropy_of, log_probabilities, sample_actions
+from plyground.networks import entropy_of, log_probabilities, sample_actions
 
 MEANS = ("policy_loss", "value_error", "entropy", "kl")  # metrics that are means over plies
 FINE = 2**24  # steps between 0 and 1 that a 32-bit float distinguishes
 PolicyLoss = Callable[[Tensor, Tensor, Tensor], Tensor]  # log_probs [B], old_log_probs [B], advantages [B] -> scalar
-
-
-@dataclass(frozen=True)
-class PolicyConfig:
-    """The settings of every policy-gradient learner."""
-
-    network: str = "256-128+value"
-    """hidden sizes of an MLP, a residual net such as b4c64, or connect_zero; each with a value head: +value"""
-    opponents: tuple[str, ...] = ()
-    """weight and agent spec of each opponent; also self, and snapshot (an earlier version of the network)
-    (none: 0.7 self and 0.3 greedy, where the game has it)"""
-    rollout_length: Annotated[int, Bounds(2)] = 16
-    """plies of every environment between two updates"""
-    batch_size: Annotated[int, Bounds(1)] = 1024
-    """plies that the network processes at once"""
-    learning_rate: float = 2e-3
-    """learning rate of Adam"""
-    entropy_coef: float = 0.03
-    """initial coefficient of the entropy bonus in the loss"""
-    entropy_coef_final: Share = 0.1
-    """final entropy_coef as a share of the initial one; it falls linearly"""
-    value_coef: float = 0.5
-    """coefficient of the value loss"""
-    symmetries: bool = True
-    """show the network each position under a random symmetry of the game"""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
-        if not self.network.endswith(WITH_VALUE):
-            name = shorten(self.network)
-            raise InvalidValue(f"a policy gradient needs a network with a value head: {name}{WITH_VALUE}, not {name}")
 
 
 class PolicyBatch(NamedTuple):

@@ -5,7 +5,6 @@ games of a cycle ended."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,12 +24,12 @@ from plyground.backend.parts import restore
 from plyground.backend.runner import get
 from plyground.backend.view import View
 from plyground.batch import Batch
-from plyground.errors import IllegalAction, InvalidValue, shorten, shown
+from plyground.errors import IllegalAction, InvalidValue, shown
 from plyground.game import Game
 from plyground.games.interface import DRAW, FIRST_WINS, SECOND_WINS
 from plyground.games.rng import agent_seeds
+from plyground.learners.config import LEARNER, SNAPSHOT, opponent_shares
 
-LEARNER, SNAPSHOT = "self", "snapshot"  # opponents that are not agent specs
 MAX_REASONS = 1000  # games of a cycle whose reasons are counted: enough to tell, and texts cost time
 MAX_REASONS_PER_PLY = 50  # where many games begin together, the first that end are all short
 COUNTS = ("games", "plies", "truncated", "draws", "first_wins", "second_wins")
@@ -48,24 +47,6 @@ class Transition(NamedTuple):
     truncated: Tensor  # [N] bool
     own: Tensor  # [N] bool: the learner acted, not an opponent
     lengths: Tensor  # [N] int32 plies of the game, this one included
-
-
-def opponent_shares(mix: tuple[str, ...]) -> dict[str, float]:
-    """{agent spec: share} of the opponents, from texts such as `0.2 greedy`; the learner itself if none is named."""
-    found: dict[str, float] = {}
-    for item in mix:
-        weight, _, spec = item.partition(" ")
-        try:
-            found[spec] = float(weight)
-        except ValueError:
-            spec = ""
-        if not spec or not 0 < found[spec] < math.inf:
-            raise InvalidValue(
-                f"an opponent is a weight and an agent spec, such as '0.2 greedy', not {shorten(item)!r}"
-            )
-    if not found:
-        return {LEARNER: 1.0}
-    return {spec: weight / sum(found.values()) for spec, weight in found.items()}
 
 
 def make_opponents(mix: tuple[str, ...], game: Game) -> dict[str, Agent]:

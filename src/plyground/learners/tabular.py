@@ -13,75 +13,24 @@ table, the distributions of its visits and values, and where on the board the le
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from plyground.errors import InvalidValue
 from plyground.game import load
 from plyground.kernels.table import Rule, Updates
-from plyground.learners.config import Count, NetworkConfig, OpeningPlies, RunConfig, Share
+from plyground.learners.config import Tabular
 from plyground.learners.evaluation import SelfPlayCycle
-from plyground.learners.selfplay import SNAPSHOT, SelfPlay, opponent_shares
+from plyground.learners.selfplay import SelfPlay
 from plyground.learners.state import Metrics, TrainingState
 from plyground.learners.versions import Versions
 from plyground.models.table import of_config, rule_of
 from plyground.runs.learned import begin_with
 
 VALUE_BINS, VISIT_BINS = 40, 24  # of the histograms; a bin of visits holds twice as many as the one before
-
-
-@dataclass(frozen=True)
-class Tabular(RunConfig):
-    """Train a table of action values."""
-
-    method: Literal["q", "sarsa"] = "q"
-    """Q-learning bootstraps from the best next action, SARSA from the one that is played"""
-    key: str = ""
-    """what the table distinguishes of a state and an action (empty: the game's first key)"""
-    num_envs: Count = 256
-    """environments: games that are played in parallel"""
-    opening_plies: OpeningPlies = -1
-    """games begin after a random number of random plies, up to this many (-1: as many as random games of this game
-    usually have, at most 60)"""
-    opponents: tuple[str, ...] = ("1 self",)
-    """weight and agent spec of each opponent, or self"""
-    alpha: Share = 0.1
-    """initial learning rate; the first visits of an entry are averaged"""
-    alpha_final: Share = 0.01
-    """final learning rate"""
-    gamma: Share = 0.95
-    """initial discount, applied each time the other players have moved in between"""
-    gamma_final: Share = 0.95
-    """final discount"""
-    epsilon: Share = 0.1
-    """initial probability of a random action"""
-    epsilon_final: Share = 0.02
-    """final probability of a random action"""
-    score_scale: Literal["log", "raw"] = "log"
-    """an action's score as a reward: by its logarithm, 1 for the best that is usual, or as it is"""
-    score_weight: float = 0.4
-    """weight of an action's immediate effect and of the card it draws, in a choice"""
-    value_weight: float = 0.6
-    """weight of an action's value, in a choice"""
-    value_scale: float = 10.0
-    """factor of values in a choice, so that values of different actions lie as far apart as their scores"""
-    draw_weight: float = 0.5
-    """weight of the card that an action draws, beside its immediate effect"""
-    reward_weight: float = 0.1
-    """weight of the immediate effect in an action's value, beside the game's result of 1 or -1"""
-    prior: float = 0.0
-    """number of visits that a guess from similar entries counts as (0: no guesses)"""
-
-    device: ClassVar[str] = NetworkConfig.device
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if SNAPSHOT in opponent_shares(self.opponents):
-            raise InvalidValue("a table has no snapshots to play against; opponents are self and agent specs")
 
 
 class TabularLearner:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from plyground.errors import InvalidValue, shorten, unknown
+from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.runs.files import is_file, read_bytes
 from plyground.runs.records import fit
 
@@ -75,5 +75,5 @@ def profile(word: str) -> dict[str, Any]:
     if word.endswith(".toml"):
         return read_toml(Path(word))
     if word not in profiles():
-        raise unknown("profile", word, (*profiles(), "a path to your own .toml file"))
+        raise unknown("profile", word, profiles(), f"{command('profiles')}, or name your own .toml file")
     return read_toml(PROFILES / f"{word}.toml")

@@ -20,7 +20,6 @@ from plyground.kernels.slots import slots_of
 from plyground.teaching.scan import SCANNED
 
 TOGETHER = 512  # lines whose arrays fit a core's cache
-MOST_TOP = 16
 SUM_ERROR = 1e-3  # how far a policy may be from a sum of 1
 SURE = 0.999  # share of that error below which another order of summation changes nothing
 BEFORE = ('{{"{}": "', '", "{}": "', '", "{}": ', ', "{}": [', '], "{}": {{', '}}, "{}": ', ', "{}": [', '], "{}": "')

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue, counted, plain_os_errors, shown_path
 from plyground.game import load
 from plyground.runs import files
+from plyground.teaching.config import BadLines
 from plyground.teaching.lines import LONGEST_LINE, MANY_CHARACTERS, Fault, Lines
 
-BadLines = Literal["stop", "skip"]
 CHUNK = 4096  # lines that are read together
 LARGE = 32 << 20  # bytes from which several processes read a file
 

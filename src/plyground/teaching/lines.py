@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from plyground.errors import Error, shorten
 from plyground.game import Game
 from plyground.games.interface import RUNNING
-from plyground.teaching.bulk import MOST_TOP, SUM_ERROR, Bulk, hash_of
+from plyground.teaching.bulk import SUM_ERROR, Bulk, hash_of
+from plyground.teaching.config import MOST_TOP
 
 LONGEST_LINE = 1 << 16  # bytes
 MANY_CHARACTERS = 1000  # of a rejected line are kept

@@ -7,13 +7,12 @@ It may be stopped at any moment; started again, it solves the positions that the
 
 from __future__ import annotations
 
+import argparse
 import time
 from pathlib import Path
 
 import numpy as np
-import tyro
 from numpy.typing import NDArray
-from tyro.conf import Positional
 
 from plyground.games.connect_four.solver.book import UNKNOWN, Book, read
 from plyground.games.connect_four.solver.solver import Solver, kernels
@@ -42,15 +41,8 @@ def children(mine: Bits, theirs: Bits) -> tuple[Bits, Bits]:
     return mine[first], theirs[first]
 
 
-def main(ply: Positional[int], out: Positional[Path], minutes: float = 60, threads: int | None = None) -> None:
-    """Solve the positions of PLY plies and write them to OUT.
-
-    Args:
-        ply: how many stones lie on the boards of the book
-        out: the book's file; if it exists, what it knows is kept
-        minutes: when to stop, finished or not
-        threads: how many (default: all)
-    """
+def main(ply: int, out: Path, minutes: float = 60, threads: int | None = None) -> None:
+    """Solve the positions of so many plies and write them to a file."""
     mine, theirs, keys = boards(ply)
     scores = np.full(len(keys), UNKNOWN, np.int8)
     if out.exists():
@@ -71,4 +63,9 @@ def main(ply: Positional[int], out: Positional[Path], minutes: float = 60, threa
 
 
 if __name__ == "__main__":
-    tyro.cli(main)
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("ply", type=int, help="how many stones lie on the boards of the book")
+    parser.add_argument("out", type=Path, help="the book's file; if it exists, what it knows is kept")
+    parser.add_argument("--minutes", type=float, default=60.0, help="when to stop, finished or not")
+    parser.add_argument("--threads", type=int, help="how many (default: all)")
+    main(**vars(parser.parse_args()))
