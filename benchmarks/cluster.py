@@ -25,7 +25,7 @@ from plyground.cluster.connect import connect
 from plyground.cluster.feed import Task
 from plyground.cluster.players import make_sink
 from plyground.cluster.streams import begin_stream, load_parts, to_bytes
-from plyground.learners.alphazero import AlphaZero
+from plyground.learners.config import AlphaZero
 from plyground.learners.defaults import resolve
 from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_search import TreeSearch

@@ -13,9 +13,10 @@ import argparse
 import numpy as np
 
 from plyground.batch import Batch
+from plyground.learners.config import Reinforce
 from plyground.learners.defaults import resolve
 from plyground.learners.evaluation import evaluate
-from plyground.learners.reinforce import Reinforce, ReinforceLearner
+from plyground.learners.reinforce import ReinforceLearner
 from plyground.learners.rollout import SamplingAgent
 from plyground.learners.training import progress
 
@@ -24,7 +25,7 @@ GAMES = 1000
 
 def different_games(learner: ReinforceLearner, seed: int = 7) -> int:
     """How many of 1,000 games with itself are different."""
-    agent, batch = SamplingAgent(learner.model.view, learner.model.network), Batch(learner.game, GAMES, seed)
+    agent, batch = SamplingAgent(learner.model.present), Batch(learner.game, GAMES, seed)
     moves, going = [""] * GAMES, np.ones(GAMES, np.bool_)
     while going.any():
         actions = agent.act(batch.states, batch.rngs)

@@ -26,7 +26,8 @@ import plyground as pg
 from plyground.backend.clock import Clock
 from plyground.backend.device import name as name_of_gpu
 from plyground.backend.device import problem
-from plyground.learners.dqn import DQN, DQNLearner
+from plyground.learners.config import DQN
+from plyground.learners.dqn import DQNLearner
 
 ROUNDS, SECONDS = 5, 0.3
 GAMES = {"connect_four": 1 << 22, "chess": 1 << 18, "paco_sako": 1 << 18, "sequence": 1 << 17}

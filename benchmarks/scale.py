@@ -27,7 +27,8 @@ from plyground.cluster.tasks import Task, in_order, surroundings
 from plyground.learners import find_learner
 from plyground.learners.defaults import resolve
 from plyground.runs.settings import build
-from plyground.teaching.collect import TASK, Collect, Finished, Stop, collect, play_games
+from plyground.teaching.collect import TASK, Finished, Stop, collect, play_games
+from plyground.teaching.config import Collect
 
 SETTINGS = {
     "alphazero": {"simulations": 16},

@@ -8,8 +8,9 @@ from __future__ import annotations
 import statistics
 import time
 
+from plyground.learners.config import Tabular
 from plyground.learners.defaults import resolve
-from plyground.learners.tabular import Tabular, TabularLearner
+from plyground.learners.tabular import TabularLearner
 
 SECONDS, PARTS = 1.0, 5
 

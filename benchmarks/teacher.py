@@ -15,7 +15,8 @@ from pathlib import Path
 
 from plyground.game import load
 from plyground.kernels.threads import available
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from plyground.teaching.dataset import read_all
 from plyground.teaching.lines import Lines
 

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 
 FOUR = Collect(game="connect_four", games=12, opening_plies=4, threads=1)
 

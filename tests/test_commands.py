@@ -14,7 +14,8 @@ import pytest
 
 from conftest import ROOT, run
 from plyground.backend.device import problem
-from test_readme import OWN, PAGES, blocks_of, files_of, pieces_of_a_game
+from plyground.models.files import load_model
+from test_readme import MODEL, OWN, PAGES, blocks_of, files_of, pieces_of_a_game
 
 pytestmark = pytest.mark.slow
 ELSEWHERE = {
@@ -85,11 +86,18 @@ def missing(words: list[str]) -> str:
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the pages name."""
     folder = tmp_path_factory.mktemp("workshop")
-    files = {"my_game.py": "\n\n".join(pieces_of_a_game()), "game.pgn": PGN, "games.pgn": PGN * 2, **files_of(OWN)}
+    files = {
+        "my_game.py": "\n\n".join(pieces_of_a_game()),
+        "game.pgn": PGN,
+        "games.pgn": PGN * 2,
+        **files_of(OWN),
+        **files_of(MODEL),
+    }
     files["game.txt"] = UNFINISHED
     files["mine.toml"] = 'learner = "dqn"\ngame = "connect_four"\nnetwork = "16"\n'
     for name, text in files.items():
         (folder / name).write_text(text)
+    load_model(str(folder / "linear_model.py"), "connect_four").save()
     shutil.copytree(ROOT / "examples", folder / "examples")
     return folder
 

@@ -16,12 +16,13 @@ from noise import noise
 from plyground.agents.tabular import TableAgent
 from plyground.arena.match import play_match
 from plyground.learners import LEARNERS
-from plyground.learners.imitation import Imitation
+from plyground.learners.config import Imitation
 from plyground.learners.training import train
 from plyground.models.table import TableModel, rule_of
 from plyground.runs.directory import HELD_OUT
 from plyground.tables import Table
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from resumed import after_steps, begin, contents, silent
 
 pytestmark = pytest.mark.once

@@ -15,8 +15,9 @@ from plyground.agents.network import NetworkAgent
 from plyground.arena.match import play_match
 from plyground.backend.view import View
 from plyground.learners import training
+from plyground.learners.config import DQN
 from plyground.learners.defaults import resolve
-from plyground.learners.dqn import DQN, DQNLearner
+from plyground.learners.dqn import DQNLearner
 from plyground.models.network import NetworkModel
 from plyground.networks import make_network
 from plyground.runs.directory import create, find_checkpoint

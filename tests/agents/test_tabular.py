@@ -10,7 +10,7 @@ import pytest
 import plyground as pg
 from conftest import ROOT
 from plyground.agents.tabular import TableAgent
-from plyground.learners.tabular import Tabular
+from plyground.learners.config import Tabular
 from plyground.models.table import TableModel, rule_of
 from plyground.tables import Table
 

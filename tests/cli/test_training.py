@@ -21,7 +21,7 @@ from conftest import ROOT
 from plyground.cli.running import settings_of
 from plyground.cli.training import with_end
 from plyground.learners import LEARNERS
-from plyground.learners.dqn import DQN
+from plyground.learners.config import DQN
 from plyground.runs.directory import read_config, steps_of
 from plyground.runs.settings import build, profile, profiles
 from runs_on_disk import read_records

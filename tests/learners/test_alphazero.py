@@ -20,14 +20,8 @@ from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
 from plyground.games.rng import seeds
 from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
 from plyground.learners import saving
-from plyground.learners.alphazero import (
-    AlphaZero,
-    AlphaZeroLearner,
-    Targets,
-    entropy_of_targets,
-    policy_loss,
-    value_loss,
-)
+from plyground.learners.alphazero import AlphaZeroLearner, Targets, entropy_of_targets, policy_loss, value_loss
+from plyground.learners.config import AlphaZero
 from plyground.learners.defaults import resolve
 from plyground.learners.training import save, train
 from plyground.models.network import NetworkEvaluator

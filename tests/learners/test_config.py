@@ -16,12 +16,8 @@ from conftest import ROOT, TINY
 from plyground.backend.device import problem
 from plyground.errors import Error
 from plyground.learners import LEARNERS, find_learner
-from plyground.learners.config import Bounds, RunConfig, check_bounds
+from plyground.learners.config import DQN, PPO, Bounds, Imitation, RunConfig, Tabular, check_bounds
 from plyground.learners.defaults import DEFAULT_CYCLES, resolve
-from plyground.learners.dqn import DQN
-from plyground.learners.imitation import Imitation
-from plyground.learners.ppo import PPO
-from plyground.learners.tabular import Tabular
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 

@@ -24,8 +24,9 @@ from plyground.arena.match import play_match
 from plyground.errors import Error, IllegalAction
 from plyground.games.interface import FIRST_WINS
 from plyground.learners import dqn, saving, training
+from plyground.learners.config import DQN
 from plyground.learners.defaults import resolve
-from plyground.learners.dqn import DQN, DQNLearner, best_legal, td_targets, value_spread
+from plyground.learners.dqn import DQNLearner, best_legal, td_targets, value_spread
 from plyground.learners.training import train
 from plyground.networks import entropy
 from plyground.runs.directory import find_checkpoint, newest_whole, steps_of

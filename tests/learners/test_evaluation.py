@@ -51,13 +51,13 @@ def test_a_stronger_version_becomes_the_best_and_a_weaker_one_does_not() -> None
     strong, weak = make("minimax:depth=9", game), make("random", game)
     state = TrainingState(step=40, best={"step": 10})
     versions = Versions(strong, weak)
-    found = evaluate_in_matches(game, CONFIG, state, versions)
+    found = evaluate_in_matches(game, CONFIG, state, cast(Any, versions))
     assert versions.kept == [strong]
     assert (state.best["step"], state.best["previous"], found["best"]) == (40, 10, 40)
     assert state.best["eval_opponents"] == found["eval_opponents"]
     assert found["against_best"]["score"] > 0.6
     state.step, versions = 50, Versions(weak, strong)
-    found = evaluate_in_matches(game, CONFIG, state, versions)
+    found = evaluate_in_matches(game, CONFIG, state, cast(Any, versions))
     assert versions.kept == []
     assert (state.best["step"], found["best"]) == (40, 40)
 
@@ -66,7 +66,7 @@ def test_an_equal_version_becomes_the_best() -> None:
     game = pg.load(ROW)
     perfect = make("minimax:depth=9", game)
     versions = Versions(perfect, perfect)
-    assert evaluate_in_matches(game, CONFIG, TrainingState(), versions)["against_best"]["score"] == 0.5
+    assert evaluate_in_matches(game, CONFIG, TrainingState(), cast(Any, versions))["against_best"]["score"] == 0.5
     assert versions.kept == [perfect]
 
 

@@ -16,12 +16,14 @@ from plyground.agents.agent import Agent, make
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.learners import LEARNERS, saving
+from plyground.learners.config import Imitation
 from plyground.learners.defaults import resolve
 from plyground.learners.dqn import DQNLearner
-from plyground.learners.imitation import Imitation, ImitationLearner
+from plyground.learners.imitation import ImitationLearner
 from plyground.learners.training import progress, save
 from plyground.runs.directory import create, newest_whole
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from resumed import new_learner
 
 SELF_PLAY = [name for name in LEARNERS if name != "imitation"]  # it learns from a dataset, on the games that have one

@@ -24,12 +24,11 @@ from plyground.batch import Batch
 from plyground.kernels.advantages import compute_advantages
 from plyground.kernels.arrays import Rollout
 from plyground.learners import saving
-from plyground.learners.a2c import A2C
-from plyground.learners.alphazero import AlphaZero
+from plyground.learners.config import A2C, DQN, PPO, AlphaZero
 from plyground.learners.defaults import resolve
-from plyground.learners.dqn import DQN, DQNLearner
+from plyground.learners.dqn import DQNLearner
 from plyground.learners.imitation_batches import Examples
-from plyground.learners.ppo import PPO, PPOLearner
+from plyground.learners.ppo import PPOLearner
 from plyground.learners.replay import ReplayBuffer
 from plyground.learners.selfplay import SelfPlay
 from plyground.models.network import NetworkModel

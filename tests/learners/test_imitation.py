@@ -16,15 +16,17 @@ from plyground.agents.teacher import UNIT
 from plyground.arena.match import play_match
 from plyground.backend.device import problem
 from plyground.learners import saving
+from plyground.learners.config import DQN, Imitation
 from plyground.learners.defaults import resolve
-from plyground.learners.dqn import DQN, DQNLearner
-from plyground.learners.imitation import Imitation, ImitationLearner
+from plyground.learners.dqn import DQNLearner
+from plyground.learners.imitation import ImitationLearner
 from plyground.learners.imitation_batches import read_held_out
 from plyground.learners.training import train
 from plyground.networks import make_network, scale_outputs
 from plyground.report.verify import on_held_out, verify
 from plyground.runs.directory import newest_whole, steps_of
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from plyground.teaching.lines import Lines
 from resumed import after_steps, begin, check_resume, contents, resume, silent
 from runs_on_disk import read_records

@@ -29,7 +29,8 @@ from plyground.learners.imitation_batches import (
 )
 from plyground.runs.directory import trust_run
 from plyground.runs.trust import Untrusted
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from plyground.teaching.lines import Lines
 
 pytestmark = pytest.mark.compiled

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import plyground as pg
+from plyground.learners.config import Tabular
 from plyground.learners.evaluation import Event
 from plyground.learners.launch import new_run, next_free
-from plyground.learners.tabular import Tabular
 from plyground.runs.directory import read_config
 from small_runs import ROW
 

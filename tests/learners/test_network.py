@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
 
 from plyground.backend import parts
 from plyground.errors import InvalidValue
-from plyground.learners.dqn import DQN
+from plyground.learners.config import DQN
 from plyground.learners.network import LearningNetwork, Snapshots, to_floats
 from plyground.learners.state import TrainingState
 from small_runs import ROW
@@ -54,7 +54,7 @@ def test_the_best_version_stays_while_the_network_changes() -> None:
     with torch.no_grad():
         weights += 1.0
     assert (model.best.state()["body.0.weight"] == before.numpy()).all()
-    assert model.best_agent().model is model.best
+    assert cast(Any, model.best_agent()).model is model.best
     model.keep_best()
     assert (model.best.state()["body.0.weight"] == (before + 1).numpy()).all()
 

@@ -92,7 +92,7 @@ def test_a_sampling_agent_plays_as_often_as_its_network_says(connect_four: pg.Ga
     with torch.no_grad():
         model.network.head.policy.bias[:] = torch.arange(7) / 3
         wanted = model.network(model.view.observe(model.view.rows(start))).softmax(1)[0].numpy()
-    agent = SamplingAgent(model.view, model.network)
+    agent = SamplingAgent(model.present)
     actions = agent.act(np.repeat(start, 20_000), pg.Batch(connect_four, 20_000, seed=5).rngs)
     np.testing.assert_allclose(np.bincount(actions, minlength=7) / 20_000, wanted, atol=0.02)
     assert isinstance(learner_of("ppo", opponents=("1 snapshot",)).model.agent(), type(model.agent()))

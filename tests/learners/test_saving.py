@@ -21,15 +21,13 @@ from plyground.backend.games import DeviceGame
 from plyground.backend.runner import Numpy
 from plyground.errors import Error
 from plyground.learners import saving
-from plyground.learners.alphazero import AlphaZero
+from plyground.learners.config import DQN, AlphaZero, Imitation, Tabular
 from plyground.learners.defaults import resolve
-from plyground.learners.dqn import DQN
-from plyground.learners.imitation import Imitation
 from plyground.learners.selfplay import GameResults
-from plyground.learners.tabular import Tabular
 from plyground.learners.training import progress, save
 from plyground.runs.directory import Run, newest_whole
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from resumed import begin, name_of, new_learner
 from small_runs import EVERYTHING, OTHERWISE, ROW, short
 

@@ -17,15 +17,8 @@ from plyground.backend import parts
 from plyground.backend.games import DeviceGame, on_device
 from plyground.backend.view import View
 from plyground.errors import Error, IllegalAction
-from plyground.learners.dqn import DQN
-from plyground.learners.selfplay import (
-    MAX_REASONS,
-    MAX_REASONS_PER_PLY,
-    GameResults,
-    SelfPlay,
-    Transition,
-    opponent_shares,
-)
+from plyground.learners.config import DQN, opponent_shares
+from plyground.learners.selfplay import MAX_REASONS, MAX_REASONS_PER_PLY, GameResults, SelfPlay, Transition
 from plyground.models.network import NetworkModel
 from plyground.networks import make_network
 

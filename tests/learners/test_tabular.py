@@ -19,8 +19,9 @@ from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.games.interface import FIRST_WINS, RUNNING
 from plyground.learners import saving
+from plyground.learners.config import Tabular
 from plyground.learners.defaults import resolve
-from plyground.learners.tabular import Tabular, TabularLearner
+from plyground.learners.tabular import TabularLearner
 from plyground.learners.training import progress, save, train
 from plyground.models.table import rule_of
 from plyground.runs.directory import Checkpoint, find_checkpoint, newest_whole, steps_of, trust_run

@@ -12,8 +12,9 @@ import torch
 
 from conftest import ROOT
 from plyground.learners import training
+from plyground.learners.config import DQN
 from plyground.learners.defaults import resolve
-from plyground.learners.dqn import DQN, DQNLearner
+from plyground.learners.dqn import DQNLearner
 from plyground.runs.directory import create
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")

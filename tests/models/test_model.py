@@ -149,8 +149,8 @@ def test_a_search_has_other_weights_as_a_whole_from_its_next_position_on(spec: s
         if spec == "tree":
             searcher = TreeSearch(three, SearchConfig(simulations=60, leaf="evaluate"), 1, model)
             return lambda: searcher.search(states, seeds(5, 16)).chosen.tolist()
-        agent = pg.agent(spec, three)
-        agent = type(agent)(three, **({"depth": 2} if "depth" in spec else {"nodes": 200}), model=model)
+        kind: Any = type(pg.agent(spec, three))
+        agent = kind(three, **({"depth": 2} if "depth" in spec else {"nodes": 200}), model=model)
         return lambda: agent.act(states.copy(), seeds(5, 16)).tolist()
 
     by_one, by_other = search_of(one), search_of(other)

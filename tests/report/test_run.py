@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 import plyground as pg
 from conftest import ROOT
+from plyground.learners.config import Tabular
 from plyground.learners.evaluation import evaluate
-from plyground.learners.tabular import Tabular
 from plyground.learners.training import train
 from plyground.report import run as report
 from plyground.report import table

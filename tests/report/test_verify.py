@@ -19,7 +19,8 @@ from plyground.models.network import NetworkModel
 from plyground.networks import make_network
 from plyground.report.verify import AFTER, BEFORE, TUNED, Stage, on_held_out, page, save_picture, stages_of, verify
 from plyground.runs.directory import create
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from plyground.teaching.dataset import read_all
 from plyground.teaching.lines import Lines
 

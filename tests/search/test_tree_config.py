@@ -12,7 +12,8 @@ import plyground as pg
 from plyground.agents.agent import make
 from plyground.agents.search import as_learned, make_search
 from plyground.errors import InvalidValue
-from plyground.learners.alphazero import AlphaZero, self_play_search
+from plyground.learners.alphazero import self_play_search
+from plyground.learners.config import AlphaZero
 from plyground.models.network import NetworkEvaluator
 from plyground.search.tree_arrays import NETWORK, SCRIPTED
 from plyground.search.tree_config import SearchConfig, halving_schedule

@@ -18,7 +18,8 @@ import pytest
 import plyground as pg
 from plyground.runs import files
 from plyground.teaching import collect as collecting
-from plyground.teaching.collect import Collect, Collector, collect
+from plyground.teaching.collect import Collector, collect
+from plyground.teaching.config import Collect
 from plyground.teaching.dataset import read_dataset, rejected_lines
 from plyground.teaching.lines import Lines
 

@@ -12,7 +12,8 @@ import pytest
 
 import plyground as pg
 from plyground.errors import Error
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from plyground.teaching.csv_form import convert
 from plyground.teaching.dataset import read_all
 from plyground.teaching.lines import Lines

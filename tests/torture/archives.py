@@ -20,7 +20,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from plyground.errors import Error
-from plyground.learners.tabular import Tabular
+from plyground.learners.config import Tabular
 from plyground.learners.training import train
 from plyground.runs.pack import pack, unpack
 from resumed import begin, silent

@@ -20,12 +20,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from plyground.errors import Error
-from plyground.learners.alphazero import AlphaZero
-from plyground.learners.dqn import DQN
-from plyground.learners.imitation import Imitation
-from plyground.learners.tabular import Tabular
+from plyground.learners.config import DQN, AlphaZero, Imitation, Tabular
 from plyground.learners.training import train
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from resumed import after_steps, begin, contents, resume, silent
 from small_runs import ROW, short
 from torture import MOST_FINDINGS, Deadline, Report, Share

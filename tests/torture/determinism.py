@@ -172,7 +172,8 @@ def _learned(case: str, seed: str, folder: Path) -> bytes:
     """The last checkpoint and the metrics of a small run."""
     from plyground.learners import LEARNERS as KINDS
     from plyground.learners.training import train
-    from plyground.teaching.collect import Collect, collect
+    from plyground.teaching.collect import collect
+    from plyground.teaching.config import Collect
     from resumed import begin, contents, silent
 
     _, name, threads = case.split()

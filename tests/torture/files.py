@@ -28,12 +28,9 @@ from plyground.arena import ladder
 from plyground.cli.running import named
 from plyground.errors import Error
 from plyground.learners import find_learner, saving
-from plyground.learners.alphazero import AlphaZero
-from plyground.learners.dqn import DQN
-from plyground.learners.imitation import Imitation
+from plyground.learners.config import DQN, AlphaZero, Imitation, Tabular
 from plyground.learners.imitation_batches import read_held_out
 from plyground.learners.launch import begin as begin_learner
-from plyground.learners.tabular import Tabular
 from plyground.learners.training import train
 from plyground.report.inspect import inspect_run
 from plyground.report.run import save_curves, table_of
@@ -52,7 +49,8 @@ from plyground.runs.directory import (
 from plyground.runs.pack import pack, unpack
 from plyground.runs.settings import to_toml
 from plyground.runs.trust import SIGNATURE
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from plyground.teaching.lines import Lines
 from resumed import after_steps, begin, silent
 from runs_on_disk import read_records

@@ -19,10 +19,11 @@ import plyground as pg
 from plyground.agents import uci
 from plyground.agents.agent import make
 from plyground.arena.match import play_match
-from plyground.learners.imitation import Imitation
+from plyground.learners.config import Imitation
 from plyground.learners.training import train
 from plyground.runs.pack import pack, unpack
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from resumed import begin, silent
 from small_runs import ROW, short
 from torture import Deadline, Report

@@ -28,7 +28,7 @@ from plyground.interop.uci_engine import Played
 from plyground.interop.uci_go import budget, read_go
 from plyground.interop.uci_options import Settings
 from plyground.learners import LEARNERS
-from plyground.learners.selfplay import opponent_shares
+from plyground.learners.config import opponent_shares
 from plyground.play import typed
 from plyground.play.line import Line
 from plyground.play.redraw import Redraw
@@ -36,7 +36,8 @@ from plyground.play.saved import game_of_file, read_games, write_game
 from plyground.runs.settings import PROFILES, build, read_toml
 from plyground.runs.trust import cluster_of
 from plyground.specs import exists, split, split_path
-from plyground.teaching.collect import Collect, collect
+from plyground.teaching.collect import collect
+from plyground.teaching.config import Collect
 from plyground.teaching.csv_form import convert
 from plyground.teaching.lines import Lines
 from torture import MOST_FINDINGS, Deadline, Report

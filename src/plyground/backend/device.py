@@ -441,7 +441,7 @@ def _device_array(tensor: Tensor, shape: tuple[int, ...], dtype: DTypeLike) -> A
     assert tensor.is_contiguous()
     if SIMULATED:  # as on a GPU, the array does not keep the tensor's memory alive
         memory = (ctypes.c_uint8 * (math.prod(shape) * np.dtype(dtype).itemsize)).from_address(tensor.data_ptr())
-        return np.frombuffer(memory, dtype).reshape(shape)
+        return np.frombuffer(memory, dtype).reshape(shape)  # pyright: ignore  (its stubs know no ctypes)
     return _wrapped_array(tensor.data_ptr(), shape, np.dtype(dtype))
 
 

@@ -235,13 +235,14 @@ def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
 def _needs_torch(spec: str, game: pg.Game) -> bool:
     """Whether a spec names a network that is there."""
     from plyground.agents.agent import known
+    from plyground.models.model import kind_of
     from plyground.runs.directory import find_checkpoint, game_of, read_config
     from plyground.specs import split_path
 
     if spec == "trained":
         return spec in known(game)
     path, options = split_path(spec.removeprefix("run:")) if spec.startswith("run:") else ("", {})
-    if not path or read_config(Path(path)).get("learner") == "tabular":
+    if not path or kind_of(read_config(Path(path))) != "network":
         return False
     find_checkpoint(Path(path), options.get("checkpoint", "best"))
     game_of(Path(path), game)

@@ -299,15 +299,15 @@ def table(
     """
     from plyground.agents.agent import load_run
     from plyground.cli.terminal import console, titled
+    from plyground.models.model import kind_of
     from plyground.report import table as table_report
     from plyground.runs.directory import read_config, trust_run
 
     run = one_run("table", words)
     if trust:
         trust_run(run)
-    config = read_config(run)
-    if config.get("learner") != "tabular":
-        raise InvalidValue(f"{run} was trained by {config.get('learner')}, not with a table")
+    if kind_of(read_config(run)) != "table":
+        raise InvalidValue(f"{run} was trained by {read_config(run).get('learner')}, not with a table")
     if top < 1:
         raise InvalidValue(f"top is at least 1, not {top}")
     held = load_run(str(run), None, checkpoint).table

@@ -20,7 +20,8 @@ from torch import Tensor
 from plyground.backend.parts import Parts
 from plyground.cluster.blocks import EXPLORED, USABLE, Columns
 from plyground.cluster.streams import Updates, plies_at, to_rings
-from plyground.learners.alphazero import AlphaZero, AlphaZeroLearner, Learned, Targets
+from plyground.learners.alphazero import AlphaZeroLearner, Learned, Targets
+from plyground.learners.config import AlphaZero
 from plyground.learners.state import Metrics
 
 

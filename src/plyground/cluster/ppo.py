@@ -14,7 +14,8 @@ from plyground.backend.parts import Parts
 from plyground.cluster.blocks import Columns
 from plyground.cluster.streams import Updates, bootstrapped, plies_at, to_rings
 from plyground.kernels.replay import RUNS_ON, TRUNCATED
-from plyground.learners.ppo import PPO, PPOLearner
+from plyground.learners.config import PPO
+from plyground.learners.ppo import PPOLearner
 from plyground.learners.rollout import Minibatch, PolicyLoss, Rollout
 from plyground.learners.state import Metrics, TrainingState
 

@@ -34,7 +34,8 @@ from plyground.game import Game, agent_repr, load
 from plyground.kernels import threads
 from plyground.runs.fingerprints import rules_fingerprint
 from plyground.teaching import collect as teaching
-from plyground.teaching.collect import Collect, Finished, Report, Stop
+from plyground.teaching.collect import Finished, Report, Stop
+from plyground.teaching.config import Collect
 
 TASKS_PER_CPU = 4  # of a match: the last ones end at about the same time
 AHEAD = 2  # tasks for each CPU that wait or run: the rest is not made yet

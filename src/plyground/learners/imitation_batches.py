@@ -29,7 +29,8 @@ from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
 from plyground.runs.files import DamagedFile
 from plyground.runs.trust import SIGNATURE, read_signed, signature_of
-from plyground.teaching.dataset import BadLines, read_dataset
+from plyground.teaching.config import BadLines
+from plyground.teaching.dataset import read_dataset
 from plyground.teaching.lines import Lines
 
 Records = NDArray[np.void]

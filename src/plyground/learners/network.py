@@ -18,10 +18,11 @@ from plyground.backend.parts import set_learning_rate
 from plyground.backend.view import View
 from plyground.errors import InvalidValue, shown
 from plyground.game import load
+from plyground.learners.config import SNAPSHOT, opponent_shares
 from plyground.learners.evaluation import SelfPlayCycle
 from plyground.learners.play_statistics import cycle_statistics
 from plyground.learners.replay import ReplayBuffer
-from plyground.learners.selfplay import SNAPSHOT, GameResults, opponent_shares
+from plyground.learners.selfplay import GameResults
 from plyground.learners.state import TrainingState
 from plyground.learners.threads import prepare_torch
 from plyground.learners.versions import Versions

@@ -15,8 +15,9 @@ from plyground.backend.parts import Parts
 from plyground.errors import Error, IllegalAction
 from plyground.game import Game
 from plyground.learners import evaluation, saving
+from plyground.learners.config import LEARNER
 from plyground.learners.evaluation import Cycle, Event
-from plyground.learners.selfplay import LEARNER, SelfPlay
+from plyground.learners.selfplay import SelfPlay
 from plyground.learners.state import Diverged, Metrics, TrainingState
 from plyground.learners.versions import Versions
 from plyground.runs.directory import Run, newest_whole

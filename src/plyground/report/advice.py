@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from plyground.learners.selfplay import opponent_shares
+from plyground.learners.config import opponent_shares
 from plyground.models.model import kind_of
 from plyground.runs.metrics import RunMetrics
 

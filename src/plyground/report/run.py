@@ -14,8 +14,8 @@ from plyground.agents.agent import load_run, usual
 from plyground.arena import puzzles
 from plyground.backend.clock import NETWORK
 from plyground.errors import Error, counted, plain_os_errors
+from plyground.learners.config import opponent_shares
 from plyground.learners.evaluation import evaluate
-from plyground.learners.selfplay import opponent_shares
 from plyground.models.model import kind_of
 from plyground.report import table
 from plyground.report.advice import advice

@@ -152,6 +152,13 @@ class Buffers(NamedTuple):
     stack: Stack
     memory: Memory
 
+    def with_weights(self, model: CompiledModel) -> Buffers:
+        """The same with a model's present weights. Where they are others, what was found with the last is forgotten."""
+        if model.weights is self.memory.weights:
+            return self
+        self.forget()
+        return self._replace(memory=self.memory._replace(weights=model.weights))
+
     def forget(self) -> None:
         """Empty the memory: the next search begins as the first did."""
         memory = self.memory
@@ -200,7 +207,14 @@ def alpha_beta(model: CompiledModel, levels: int, entries: int, plain: bool = Fa
 
 
 class OwnBuffers(threading.local):
-    """The buffers of the calling thread, `own`: each further thread allocates some when it first reads them."""
+    """The buffers of the calling thread: each further thread allocates some when it first asks for them."""
 
     def __init__(self, model: CompiledModel, levels: int, entries: int, plain: bool = False) -> None:
-        self.kernels, self.own = alpha_beta(model, levels, entries, plain)
+        self.model = model
+        self.kernels, self._own = alpha_beta(model, levels, entries, plain)
+
+    @property
+    def own(self) -> Buffers:
+        """With the model's present weights."""
+        self._own = self._own.with_weights(self.model)
+        return self._own

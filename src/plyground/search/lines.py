@@ -64,7 +64,7 @@ class LineSearch:
         if isinstance(model, Game):
             check_searchable(model)
             model = handwritten(model, fine=True)
-        self.game, rules = model.game, model.game.rules
+        self.model, self.game, rules = model, model.game, model.game.rules
         self.kernels, self.own = alpha_beta(model, LEVELS, 1 << table)
         further = [alpha_beta(model, LEVELS, 1)[1] for _ in range(threads - 1)]
         self.helpers = [Buffers(each.stack, each.memory._replace(table=self.own.memory.table)) for each in further]
@@ -96,6 +96,7 @@ class LineSearch:
         barred = np.zeros(self.game.num_actions, np.uint8)
         barred[list(others)] = 1
         count = min(count, len(legal) - len(others))
+        self.own, *self.helpers = (own.with_weights(self.model) for own in (self.own, *self.helpers))
         for own in (self.own, *self.helpers):
             self.kernels.begin_search(state, own.stack, own.memory)
         found = Lines([], 0, 0, complete=True)

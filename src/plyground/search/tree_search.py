@@ -208,7 +208,9 @@ class TreeSearch:
         if not hasattr(self._own, "memory"):
             trees = new_trees(self.game, self.together, self.nodes)
             self._own.memory = Memory(trees, self.model.as_judge(), self.game.work(), np.zeros(self.nodes, np.int32))
-        self._own.memory.judge = self._own.memory.judge._replace(weights=self.model.weights)
+        if self._own.memory.judge.weights is not self.model.weights:  # what was found with the last is forgotten
+            self._own.memory.judge = self._own.memory.judge._replace(weights=self.model.weights)
+            self.kept.clear()
         return self._own.memory
 
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from plyground.errors import counted
 from plyground.game import Game
-from plyground.teaching.dataset import BadLines, read_all, rejected_lines
+from plyground.teaching.config import BadLines
+from plyground.teaching.dataset import read_all, rejected_lines
 from plyground.teaching.lines import Lines
 
 DECIDED, CLEAR = 0.999, 0.5  # values from which a game is decided, or one side clearly ahead
