@@ -540,13 +540,17 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
     return agent
 
 
-PLAYERS = {"network": "plyground.agents.network.NetworkAgent", "table": "plyground.agents.tabular.TableAgent"}
+PLAYERS = {
+    "network": "plyground.agents.network.NetworkAgent",
+    "ntuple": "plyground.agents.ntuple.NTupleAgent",
+    "table": "plyground.agents.tabular.TableAgent",
+}
 """the agents that play by a model alone; by all other models a search of one ply plays"""
 
 
 def agent_of(model: Any) -> Any:
     """The agent that plays by a model alone."""
-    if model.compiled:
+    if model.kind not in PLAYERS:
         return Minimax(model.game, depth=1, model=model)
     module, _, name = PLAYERS[model.kind].rpartition(".")
     return getattr(importlib.import_module(module), name)(model)

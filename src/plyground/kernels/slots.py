@@ -24,7 +24,7 @@ INSTEAD = {
 
 def slots_of(rules: Rules) -> dict[str, Function | bool | int | np.dtype[np.void]]:
     """What a game fills in: its compiled functions, and sizes."""
-    sizes = {"STATE": rules.STATE, "MAX_LEGAL": rules.MAX_LEGAL, "CHANCE": rules.CHANCE}
+    sizes = {"STATE": rules.STATE, "MAX_LEGAL": rules.MAX_LEGAL, "CHANCE": rules.CHANCE, "HIDDEN": bool(rules.hidden)}
     scores = {"first_score": next(iter(rules.SCORERS.values()))} if rules.SCORERS else {}
     cells = {"write_cells": rules.CELLS.write, "NUM_CELLS": rules.CELLS.count} if rules.CELLS else {}
     return {**rules.compiled, **sizes, **scores, **cells}
@@ -33,6 +33,7 @@ def slots_of(rules: Rules) -> dict[str, Function | bool | int | np.dtype[np.void
 # ---- a game always has these ----
 
 CHANCE = False
+HIDDEN = False
 MAX_LEGAL = 1
 STATE = np.dtype([("unused", np.int8)], align=True)
 

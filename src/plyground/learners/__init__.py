@@ -26,6 +26,7 @@ class LearnerEntry(NamedTuple):
 
 
 LEARNERS = {
+    "td": LearnerEntry("plyground.learners.td", "TD", "TDLearner", "TD(λ) with n-tuples"),
     "dqn": LearnerEntry("plyground.learners.dqn", "DQN", "DQNLearner", "deep Q-network"),
     "reinforce": LearnerEntry("plyground.learners.reinforce", "Reinforce", "ReinforceLearner", "policy gradient"),
     "a2c": LearnerEntry("plyground.learners.a2c", "A2C", "A2CLearner", "advantage actor-critic"),

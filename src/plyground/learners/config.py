@@ -369,6 +369,43 @@ class Tabular(RunConfig):
 
 
 @dataclass(frozen=True)
+class TD(RunConfig):
+    """Train an n-tuple network by TD(λ)."""
+
+    tuples: Count = 200
+    """groups of neighbouring cells; each has a table of all values that its cells can hold together"""
+    length: Annotated[int, Bounds(1, 18)] = 8
+    """cells of a tuple, or as many as its table has room for: 2**18 entries"""
+    shared: bool = False
+    """one network for both sides, each with its own eyes; otherwise one for each side to move"""
+    alpha: Share = 0.004
+    """initial step size; each entry's step falls as its errors cancel out (temporal coherence)"""
+    alpha_final: Share = 0.1
+    """final step size as a share of the initial one; it falls linearly over the second half of the run"""
+    epsilon: Share = 0.1
+    """initial probability of a random action, before which nothing is learned"""
+    epsilon_final: Share = 0.1
+    """final epsilon as a share of the initial one; it falls linearly over the second half of the run"""
+    td_lambda: Share = 0.8
+    """λ of the target: 0 is the value of the next position, 1 the result of the game"""
+    opening_plies: OpeningPlies = -1
+    """games begin after a random number of random plies, up to this many (-1: as many as random games of this game
+    usually have, at most 60)"""
+    opening_share: Share = 0.75
+    """share of the games that begin so; the others begin at the start"""
+    redraws: Count = 1
+    """where chance decides or cards are hidden: how often that is drawn anew before an action is chosen"""
+    games_per_round: Count = 256
+    """games that are played with the same weights before anything is learned from them"""
+    memory: Count = 2048
+    """megabytes that tables may take while they learn"""
+    threads: Threads = 0
+    """processor cores, with the same result for any number (0: all)"""
+
+    device: ClassVar[str] = NetworkConfig.device
+
+
+@dataclass(frozen=True)
 class Imitation:
     """Train a network to choose as a teacher does."""
 

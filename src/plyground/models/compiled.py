@@ -50,11 +50,14 @@ class CompiledModel:
     compiled = True
     spec, folder = "evaluate", None
 
-    def __init__(self, game: Game, module: ModuleType, own: Mapping[str, Function] | None = None) -> None:
-        """`own`: functions in place of some of the game's. All weights are zero at first."""
+    def __init__(
+        self, game: Game, module: ModuleType, own: Mapping[str, Function] | None = None, **sizes: int
+    ) -> None:
+        """`own`: functions in place of some of the game's; `sizes`: what `weights` and `scratch` take beside the game. All
+        weights are zero at first."""
         self.game, self.module, self.kind = game, module, Path(module.__file__ or "").stem
-        self.weights: Records = np.zeros(1, _record(module, "weights", game))
-        self.scratch_type = _record(module, "scratch", game)
+        self.weights: Records = np.zeros(1, _record(module, "weights", game, sizes))
+        self.scratch_type = _record(module, "scratch", game, sizes)
         self.folder: Path | None = None
         self.version = 0  # of the weights: how often they were replaced
         self._loaded: dict[tuple[str, str], Any] = {}
@@ -146,14 +149,14 @@ def check_fitting(found: Mapping[str, NDArray[Any]], wanted: Mapping[str, NDArra
         raise InvalidValue(f"the weights of another model: {', '.join(sorted(odd))} do not fit")
 
 
-def _record(module: ModuleType, name: str, game: Game) -> np.dtype[np.void]:
+def _record(module: ModuleType, name: str, game: Game, sizes: Mapping[str, int]) -> np.dtype[np.void]:
     """A record type that a model's file gives for a game; one byte where it gives none."""
     made = vars(module).get(name)
     if made is None:
         return NO_WORK
     if not inspect.isfunction(made):
         raise InvalidValue(f"{name} of {module.__file__} is a function of the game, not {shorten(repr(made))}")
-    found: Any = made(game)
+    found: Any = made(game, **sizes)
     if not getattr(found, "names", None):
         raise InvalidValue(f"{name}(game) of {module.__file__} is a record type, not {shorten(repr(found))}")
     return found

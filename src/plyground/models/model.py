@@ -86,6 +86,7 @@ class Kind(NamedTuple):
 
 KINDS = {
     "table": Kind("plyground.models.table", ("key",)),
+    "ntuple": Kind("plyground.models.ntuple", ("tuples", "length")),
     "network": Kind("plyground.models.network", ("network", "encoder", "outputs")),
 }
 
