@@ -28,6 +28,14 @@ def learner_of(game: str, **settings: Any) -> TDLearner:
     return TDLearner(resolve(TD(game=game, **{**small, **settings})))
 
 
+def run(learner: TDLearner, rounds: int) -> None:
+    """As the training loop does."""
+    for step in range(rounds):
+        learner.state.progress = step / rounds
+        learner.iterate()
+        learner.state.step += 1
+
+
 def naive_sum(entries: Any, codes: Any) -> float:
     lanes = [np.float32(0)] * 8
     for place, code in enumerate(codes):
@@ -64,7 +72,7 @@ def test_a_round_teaches_what_the_twin_learns_bit_for_bit(name: str, shared: boo
     learner = learner_of(name, shared=shared, games_per_round=4)
     for _ in range(3):
         tables, steps = learner.network.table.copy(), learner.steps.copy()
-        learner.iterate()
+        run(learner, 1)
         learned_naively(learner, tables, steps)
         assert (tables == learner.network.table).all()
         assert (steps == learner.steps).all()
@@ -77,17 +85,14 @@ def test_any_number_of_threads_gives_the_same_bits(name: str, monkeypatch: pytes
     found = []
     for threads in (1, 2, 5):
         learner = learner_of(name, threads=threads)
-        for _ in range(4):
-            learner.iterate()
+        run(learner, 4)
         found.append((learner.network.table.tobytes(), learner.steps.tobytes(), learner.state.plies))
     assert found[0] == found[1] == found[2]
 
 
 def test_it_learns_three_in_a_row_within_a_second() -> None:
-    learner = learner_of(ROW, tuples=1, length=9, alpha=0.05, opening_plies=6, games_per_round=64)
-    for step in range(400):
-        learner.state.progress = step / 400
-        learner.iterate()
+    learner = learner_of(ROW, tuples=1, length=9, alpha=1.0, opening_plies=6, games_per_round=64)
+    run(learner, 400)
     game = load(ROW)
     own, perfect = learner.model.agent(), make("minimax:depth=9", game)
     scores = [play_match(game, agent, make("random", game), 200, 1).score for agent in (own, perfect)]
@@ -98,9 +103,7 @@ def test_it_learns_three_in_a_row_within_a_second() -> None:
 def test_where_only_chance_decides_values_stay_at_its_mean() -> None:
     """A learner that foresaw its coins would find actions that win."""
     learner = learner_of(COINS, tuples=3, length=3, opening_plies=0, games_per_round=256, redraws=4)
-    for step in range(60):
-        learner.state.progress = step / 60
-        learner.iterate()
+    run(learner, 60)
     played = learner.played
     first = played.values[:, 0]  # after one coin of three: 1/2 or -1/2
     assert abs(float(first.mean())) < 0.1
@@ -119,6 +122,7 @@ def test_openings_and_exploration_are_not_learned_from() -> None:
 
 def test_steps_and_exploration_fall_in_the_second_half() -> None:
     learner = learner_of(ROW, alpha=0.01, epsilon=0.2)
+    learner.network.used = 1
     found = []
     for share in (0.0, 0.5, 0.75, 1.0):
         learner.state.progress = share

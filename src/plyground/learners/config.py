@@ -378,8 +378,9 @@ class TD(RunConfig):
     """cells of a tuple, or as many as its table has room for: 2**18 entries"""
     shared: bool = False
     """one network for both sides, each with its own eyes; otherwise one for each side to move"""
-    alpha: Share = 0.004
-    """initial step size; each entry's step falls as its errors cancel out (temporal coherence)"""
+    alpha: Annotated[float, Bounds(0, 10)] = 1.2
+    """initial step size, divided among the entries that a position meets; that of each entry falls as its errors cancel
+    out (temporal coherence)"""
     alpha_final: Share = 0.1
     """final step size as a share of the initial one; it falls linearly over the second half of the run"""
     epsilon: Share = 0.1

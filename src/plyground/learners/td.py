@@ -9,8 +9,8 @@ generator than the game's. After a random action nothing is learned of the posit
 Games are played in rounds with frozen weights, in any number of threads. Then each table learns from the round, in the order
 of the games, in a thread of its own: the result is the same bit for bit for any number of threads.
 
-The step of an entry is `alpha` times |sum of its changes| / sum of |changes| (temporal coherence): entries whose errors cancel
-out come to rest. Differences from Thill and others (2014): rounds; λ-returns in place of eligibility traces; random openings;
+The step of an entry is its part of `alpha` times |sum of its changes| / sum of |changes| (temporal coherence): entries
+whose errors cancel out come to rest. Differences from Thill and others (2014): rounds; λ-returns in place of eligibility traces; random openings;
 steps and exploration fall in the second half of a run.
 
 Metrics: `td_error` (mean absolute error, as a moving average); for each cycle the share of entries ever met.
@@ -109,7 +109,7 @@ class TDLearner:
     def _settings(self) -> Settings:
         config, late = self.config, max(0.0, 2.0 * self.state.progress - 1.0)
         return Settings(
-            alpha=config.alpha * (1.0 + late * (config.alpha_final - 1.0)) / 2**self.state.rollbacks,
+            alpha=config.alpha / self.network.used * (1.0 + late * (config.alpha_final - 1.0)) / 2**self.state.rollbacks,
             epsilon=config.epsilon * (1.0 + late * (config.epsilon_final - 1.0)),
             td_lambda=config.td_lambda,
             opening_plies=config.opening_plies,
