@@ -12,7 +12,7 @@ import pytest
 
 import plyground as pg
 from conftest import TINY, at_once
-from plyground.agents.agent import Learning, ask, compile_kernels, make, stoppable
+from plyground.agents.agent import Learning, ask, compile_kernels, find_model, make, stoppable
 from plyground.agents.search import (
     NetworkSearchAgent,
     ReusingNetworkSearchAgent,
@@ -43,7 +43,7 @@ def test_defaults_depend_on_the_game_and_on_the_network(connect_four: pg.Game) -
 
 def test_play_searches_as_the_run_has_learned(connect_four: pg.Game) -> None:
     agent = make_search(
-        connect_four, {"sims": "16"}, make("trained", connect_four), {"value_scale": 0.7, "considered": 5}
+        connect_four, {"sims": "16"}, find_model(connect_four, "trained"), {"value_scale": 0.7, "considered": 5}
     )
     assert (agent.config.value_scale, agent.config.considered, agent.config.noise) == (0.7, 5, False)
 
