@@ -21,7 +21,7 @@ from plyground.search.choosing_arrays import Choices, Turn
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Result, Settings, Trees
 from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_memory import RESULT_LISTS, RESULT_ROWS
-from plyground.search.wins import TEMPLATE, new_turn
+from plyground.search.within_turn import TEMPLATE, new_turn
 
 pytestmark = pytest.mark.compiled
 

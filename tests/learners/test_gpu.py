@@ -13,8 +13,8 @@ import torch
 
 import plyground as pg
 from conftest import ROOT, TINY
-from plyground.agents.agent import make
 from plyground.agents.network import NetworkAgent
+from plyground.agents.registry import make
 from plyground.backend import parts
 from plyground.backend.device import SIMULATED, problem
 from plyground.backend.games import on_device

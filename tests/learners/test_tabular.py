@@ -14,7 +14,8 @@ import plyground as pg
 from conftest import ROOT
 from every_line import losses_against_everything
 from killed import go_on
-from plyground.agents.agent import ask, load_run, make, tell
+from plyground.agents.agent import ask, tell
+from plyground.agents.registry import load_run, make
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.games.interface import FIRST_WINS, RUNNING
