@@ -17,14 +17,14 @@ TEMPLATE = "plyground.models.self_play"
 LONGEST = 4096  # plies of a game that are kept; longer ones end there as draws
 
 
-class Settings(NamedTuple):
+class SelfPlaySettings(NamedTuple):
     rate: float
     epsilon: float  # the share of actions that are random
     td_lambda: float  # the share of what followed in what a position learns
     opening_plies: int  # at most so many random plies begin a game, none of which is learned from
 
 
-class Memory(NamedTuple):
+class SelfPlayMemory(NamedTuple):
     """P is the length of the longest game."""
 
     states: Records  # [P + 1] of STATE: one game
@@ -64,7 +64,7 @@ def learn_by_self_play(
         given = f"games={shown(games)}, opening_plies={shown(opening_plies)}, epsilon={shown(epsilon)}"
         raise InvalidValue(f"self-play takes numbers of games and plies, and a share from 0 to 1, not {given}")
     plies = min(game.rules.MAX_PLIES, LONGEST)
-    memory = Memory(
+    memory = SelfPlayMemory(
         states=np.zeros(plies + 1, game.rules.STATE),
         values=np.zeros(plies + 1),
         explored=np.zeros(plies, np.bool_),
@@ -75,5 +75,5 @@ def learn_by_self_play(
         judge=model.as_judge(),
     )
     return model.kernels(TEMPLATE).learn_games(
-        games, game.blank, Settings(rate, epsilon, td_lambda, opening_plies), memory
+        games, game.blank, SelfPlaySettings(rate, epsilon, td_lambda, opening_plies), memory
     )

@@ -26,7 +26,7 @@ SEEN = np.dtype([("action", np.int32), ("score", np.float64), ("sum", np.float64
 """an action and its score at a glance; the weights of all up to this one"""
 
 
-class Turn(NamedTuple):
+class TurnMemory(NamedTuple):
     """The positions of a turn."""
 
     states: Any  # [C] of STATE

@@ -9,7 +9,7 @@ import numpy as np
 from plyground.game import Game
 from plyground.games.interface import RUNNING
 from plyground.search.arrays import Ints, Records, Words
-from plyground.search.choosing_arrays import ENDS, FULL, NONE, SEEN, TURN_NODE, WIN_BEGUN, WINS, Choices, Turn
+from plyground.search.choosing_arrays import ENDS, FULL, NONE, SEEN, TURN_NODE, WIN_BEGUN, WINS, Choices, TurnMemory
 from plyground.search.tree_memory import words_of
 
 TEMPLATE = "plyground.search.choosing"
@@ -35,7 +35,7 @@ def best_end(game: Game, state: Records, returning: int = NONE) -> list[int]:
     return line[: line.index(NONE)] if actions[0] != NONE else []
 
 
-def choose(game: Game, states: Records, rngs: Words, choices: Choices) -> tuple[Ints, Turn]:
+def choose(game: Game, states: Records, rngs: Words, choices: Choices) -> tuple[Ints, TurnMemory]:
     """[N] what is chosen in running states [N], each with its generator of `rngs` [N], or -1; and the memory, as the
     last state has left it."""
     turn, actions, work = new_turn(game, PLACES), np.full(len(states), FULL, np.int32), game.work()[0]
@@ -53,11 +53,11 @@ def compile_choices(game: Game) -> None:
     choose(game, game.blank, np.zeros(1, np.uint64), Choices(draws=0))
 
 
-def new_turn(game: Game, places: int) -> Turn:
+def new_turn(game: Game, places: int) -> TurnMemory:
     """Memory for so many positions, a power of two; it is filled as far as a turn needs it."""
     states, most = np.empty(places, game.rules.STATE), game.rules.MAX_LEGAL
     word = game.arrays.head_word
-    return Turn(
+    return TurnMemory(
         states=states,
         words=words_of(states),
         heads=states.view(f"u{word}").reshape(places, -1)[:, : game.rules.HEAD.itemsize // word],
