@@ -16,7 +16,7 @@ def best_action(state: State, count: int, memory: SelfPlayMemory) -> int:
     best, chosen, after = -2.0, 0, memory.after[0]
     for k in range(count):
         memory.after[0] = state
-        play(after, memory.actions[k], memory.rng, memory.work[0])
+        play(after, memory.actions[k], memory.own, memory.work[0])
         if after["outcome"] != RUNNING:
             value = value_for(after["outcome"], state["to_move"])
         else:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, is_whole, shown
-from plyground.games.rng import seeds
+from plyground.games.rng import agent_seeds, seeds
 from plyground.kernels.arrays import Judge
 from plyground.models.compiled import CompiledModel
 
@@ -32,7 +32,8 @@ class SelfPlayMemory(NamedTuple):
     explored: NDArray[np.bool_]  # [P] whether the action there was random
     actions: NDArray[np.int32]  # [MAX_LEGAL]
     after: Records  # [1] of STATE
-    rng: NDArray[np.uint64]  # [1]
+    rng: NDArray[np.uint64]  # [1] of the game
+    own: NDArray[np.uint64]  # [1] of plies that are looked ahead: what chance will do in the game chooses no action
     work: Records  # [1]
     judge: Judge
 
@@ -71,6 +72,7 @@ def learn_by_self_play(
         actions=game.scratch(),
         after=np.zeros(1, game.rules.STATE),
         rng=seeds(seed, 1),
+        own=agent_seeds(seed, 1),
         work=game.work(),
         judge=model.as_judge(),
     )
