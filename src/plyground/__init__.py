@@ -15,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from plyground.agents.agent import make as agent
+    from plyground.agents.registry import make as agent
     from plyground.arena.grade import grade
     from plyground.arena.ladder import ladder
     from plyground.arena.match import Match
@@ -41,7 +41,7 @@ _MODULES = {
     "Outcome": "games.interface",
     "Position": "position",
     "Session": "play.session",
-    "agent": "agents.agent",
+    "agent": "agents.registry",
     "grade": "arena.grade",
     "ladder": "arena.ladder",
     "train": "learners.launch",

@@ -209,7 +209,8 @@ class Position:
 
     def ask(self, agent: Any, seed: int = 0) -> int:
         """The action that an agent (or the agent of a spec) chooses here; `seed` determines its random numbers."""
-        from plyground.agents.agent import ask, make
+        from plyground.agents.agent import ask
+        from plyground.agents.registry import make
 
         agent = make(agent, self.game)
         if self.over:
@@ -242,7 +243,7 @@ class Position:
     def analyse(self, agent: Any, seed: int = 0) -> Any:
         """What an agent thinks of each move, as an `Analysis` (search/analysis.py): the policy of a network; visits,
         values and lines of a search; the exact values of a solver. The best move comes first."""
-        from plyground.agents.agent import make
+        from plyground.agents.registry import make
 
         if hasattr(agent, "act") or not hasattr(agent, "analyse"):  # what only analyses need not be an agent
             agent = make(agent, self.game)

@@ -20,7 +20,8 @@ from rich.console import Console
 
 import plyground as pg
 from conftest import at_once, finish_compiling
-from plyground.agents.agent import Agent, make
+from plyground.agents.agent import Agent
+from plyground.agents.registry import make
 from plyground.cli import play, terminal
 from plyground.cli.analyse import Explainer
 from plyground.games.sequence.text import known_hand

@@ -13,7 +13,7 @@ import torch
 
 import plyground as pg
 from conftest import TINY
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.agents.search import AS_LEARNED, make_search
 from plyground.errors import Error
 from plyground.games.connect_four.solver.solver import NO_MOVE, perfect

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from plyground.agents.agent import find_model
+from plyground.agents.registry import find_model
 from plyground.agents.search import as_learned, make_search
 from plyground.errors import InvalidValue
 from plyground.learners.alphazero import self_play_search

@@ -23,7 +23,7 @@ import numpy as np
 import safetensors.numpy
 
 from forged import rewrite, sign
-from plyground.agents.agent import load_run
+from plyground.agents.registry import load_run
 from plyground.arena import ladder
 from plyground.cli.running import named
 from plyground.errors import Error

@@ -16,7 +16,7 @@ from unittest import mock
 
 import plyground as pg
 from plyground.agents import uci
-from plyground.agents.agent import known, make
+from plyground.agents.registry import known, make
 from plyground.arena.openings import read_openings
 from plyground.batch import Batch
 from plyground.cluster import connect

@@ -16,8 +16,8 @@ from rich.live import Live
 from rich.text import Text
 
 from plyground import specs
-from plyground.agents.agent import make
 from plyground.agents.levels import analysis_spec, with_limit
+from plyground.agents.registry import make
 from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.cli import terminal
 from plyground.cli.ctrl_c import interruptible, say_stopped

@@ -87,7 +87,7 @@ def play(
 def _opponent(named: str, rules: pg.Game) -> tuple[str, Callable[[], Agent]]:
     """The opponent that a loaded game names. Where that is no agent, or where a file from somewhere would start a
     program or write to a run: the usual one, and a line that says so."""
-    from plyground.agents.agent import usual
+    from plyground.agents.registry import usual
     from plyground.cli.terminal import say
     from plyground.runs.trust import programs_of
 
@@ -135,7 +135,7 @@ def watch(
         seed: seed of deals and of the agents' choices
         save: write the game to this new file at the end; play --load FILE goes on with it
     """
-    from plyground.agents.agent import usual
+    from plyground.agents.registry import usual
     from plyground.cli.watch import newest_games, show_agents, show_file
     from plyground.play.saved import game_of_file
     from plyground.runs.files import check_writable
@@ -234,7 +234,7 @@ def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
 
 def _needs_torch(spec: str, game: pg.Game) -> bool:
     """Whether a spec names a network that is there."""
-    from plyground.agents.agent import known
+    from plyground.agents.registry import known
     from plyground.models.model import kind_of
     from plyground.runs.directory import find_checkpoint, game_of, read_config
     from plyground.specs import split_path

@@ -194,7 +194,7 @@ def evaluate(
     if is_game(words[0]):
         raise InvalidValue(f"a run knows its game: {command('evaluate', *(words[1:] or [newest_run()]))}")
 
-    from plyground.agents.agent import load_run, make, usual
+    from plyground.agents.registry import load_run, make, usual
     from plyground.arena.match import play_match
     from plyground.cli.display import show_report
     from plyground.cli.terminal import progress, show_match
@@ -297,7 +297,7 @@ def table(
         top: number of entries of each kind
         checkpoint: best, last, or a step
     """
-    from plyground.agents.agent import load_run
+    from plyground.agents.registry import load_run
     from plyground.cli.terminal import console, titled
     from plyground.models.model import kind_of
     from plyground.report import table as table_report

@@ -17,7 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from plyground import specs
-from plyground.agents.agent import Entry, entries, known, told_to_see
+from plyground.agents.agent import told_to_see
+from plyground.agents.registry import Entry, entries, known
 from plyground.arena.grade import Grade, Share
 from plyground.arena.ladder import Ladder
 from plyground.arena.match import Match
@@ -219,7 +220,7 @@ def show_ladder(ladder: Ladder, as_json: bool) -> None:
     table = titled(f"{ladder.game}, {ladder.games} games for each two", "", "agent", "Elo", "±", "score")
     for place, index in enumerate(order, start=1):
         mine = [r for r in ladder.results if names[index] in (r.a, r.b)]
-        score = sum(r.score if r.a == names[index] else r.games - r.score for r in mine) / sum(r.games for r in mine)
+        score = sum(r.points if r.a == names[index] else r.games - r.points for r in mine) / sum(r.games for r in mine)
         elo, error = f"{ratings.elo[index]:+.0f}", f"{ratings.error[index]:.0f}"
         table.add_row(str(place), ladder.described(names[index]), elo, error, f"{score:.1%}")
     console.print(table)

@@ -237,7 +237,7 @@ def all_measures(
     return {name: torch.cat([each[name] for each in found]).cpu().numpy() for name in found[0]}
 
 
-def mean_measures(network: nn.Module, batches: Iterable[Lesson], scale: float, smooth: float = 0.0) -> dict[str, float]:
+def mean_measures(network: nn.Module, batches: Iterable[Lesson], scale: float) -> dict[str, float]:
     """Their means."""
-    found = all_measures(network, batches, scale, smooth)
+    found = all_measures(network, batches, scale)
     return {name: float(values.mean(dtype=np.float64)) for name, values in found.items()}

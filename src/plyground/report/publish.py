@@ -21,7 +21,7 @@ from typing import Any
 import safetensors.numpy
 
 from plyground import __version__
-from plyground.agents.agent import load_run, usual
+from plyground.agents.registry import load_run, usual
 from plyground.errors import InvalidValue, plain_os_errors
 from plyground.game import Game
 from plyground.learners.evaluation import evaluate

@@ -10,7 +10,7 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from plyground.agents.agent import load_run, usual
+from plyground.agents.registry import load_run, usual
 from plyground.arena import puzzles
 from plyground.backend.clock import NETWORK
 from plyground.errors import Error, counted, plain_os_errors

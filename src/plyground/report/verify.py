@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from plyground.agents.agent import Agent, load_run, make, usual
+from plyground.agents.agent import Agent
 from plyground.agents.network import NetworkAgent
+from plyground.agents.registry import load_run, make, usual
 from plyground.agents.teacher import UNIT, make_teacher
 from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Z95
