@@ -3,11 +3,11 @@
     config.toml          every setting, and the versions of Python and libraries at the start
     metrics.jsonl        one JSON object per line: cycles, evaluations, events
     checkpoints/<step>/  tensors in safetensors, other values in JSON, a manifest with sizes, checksums and
-                         fingerprints of the code, and its signature (`trust.py`)
+                         fingerprints of the code
     best.json            the best checkpoint and the result of its match
     games/               a few games of each evaluation, in notation
     report.md, curves.png
-    examples.bin, held_out.safetensors  training and validation data of an imitation run; the latter is signed
+    examples.bin, held_out.safetensors  training and validation data of an imitation run
 
 The process may be killed at any moment. A checkpoint is written to a temporary folder, synced and renamed: it is either
 complete or absent. Resuming truncates `metrics.jsonl` to its length at the newest checkpoint, because the steps after
@@ -108,8 +108,8 @@ class Checkpoint:
             raise InvalidValue(f"{self.path}: {'; '.join(found)}; --force resumes it with the current code")
 
     def check_trusted(self) -> None:
-        """Refuse positions that are neither signed by this user nor trusted: compiled code uses them unchecked."""
-        content = trust.read_signed(self.path.parents[1], self.path / MANIFEST)
+        """Refuse positions that this user's Plyground has not written: compiled code uses them unchecked."""
+        content = trust.read_own(self.path.parents[1], self.path / MANIFEST)
         if parse_json(content, Manifest, self.path / MANIFEST) != self.manifest:
             raise DamagedFile(f"{self.path / MANIFEST} has just been changed: another process works on {self.path}")
 
@@ -237,12 +237,12 @@ class Run(AbstractContextManager["Run"]):
         before = steps_of(self.path)[-1:]
         number = read_checkpoint(folder.with_name(str(before[0]))).manifest["number"] + 1 if before else 0
         content = json.dumps({"format": FORMAT, "number": number, **names, "files": entries}, indent=1).encode()
-        manifest = {MANIFEST: content, "manifest.signature": trust.signature_of(self.path, MANIFEST, content)}
+        trust.remember_own(self.path, MANIFEST, content)  # first: a crash leaves no checkpoint that is not known
         aside = folder.with_name(f".{folder.name}.partial")
         try:
             make_folder(aside.parent)
             aside.mkdir(mode=0o700)
-            for name, data in {**contents, **manifest}.items():
+            for name, data in {**contents, MANIFEST: content}.items():
                 files.write_synced(aside / name, data)
             files.sync_folder(aside)
             aside.rename(folder)
@@ -394,7 +394,7 @@ def trust_run(run: Path) -> None:
     (`runs/trust.py`)."""
     _trust_names(run)
     held = [run / HELD_OUT, *(run / "checkpoints" / str(step) / MANIFEST for step in steps_of(run))]
-    trust.remember_data(run, (file for file in held if files.is_file(file)))
+    trust.remember_data(run, filter(files.is_file, held))
 
 
 def _trust_names(run: Path) -> None:

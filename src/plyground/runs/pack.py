@@ -148,7 +148,7 @@ def slim(run: Path, folder: Path, which: str = "best") -> None:
         made.save(checkpoint.step, identity, {"network": network}, {}, checkpoint.fingerprints)
         best = best_of(run) if which == "best" else {"step": checkpoint.step}
         made.write("best.json", json.dumps(best, indent=1) + "\n")
-    for name in ("lock", "metrics.jsonl", f"checkpoints/{checkpoint.step}/manifest.signature"):
+    for name in ("lock", "metrics.jsonl"):
         (folder / name).unlink()
 
 
