@@ -28,7 +28,7 @@ from plyground.private_folder import open_private
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
 from plyground.runs.files import DamagedFile
-from plyground.runs.trust import read_own, remember_own
+from plyground.runs.trust import read_own, remember_data
 from plyground.teaching.config import BadLines
 from plyground.teaching.dataset import read_dataset
 from plyground.teaching.lines import Lines
@@ -156,7 +156,7 @@ def keep_held_out(folder: Path, examples: Records) -> None:
     chosen = np.ascontiguousarray(examples[:: -(-len(examples) // MANY_HELD_OUT)])
     content = safetensors.numpy.save({"records": chosen.view(np.uint8).reshape(len(chosen), -1)})
     files.write_whole(folder / HELD_OUT, content)
-    remember_own(folder, HELD_OUT, content)
+    remember_data(folder, [(HELD_OUT, content)])
 
 
 def read_held_out(folder: Path, lines: Lines) -> Records:

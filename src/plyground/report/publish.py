@@ -28,6 +28,7 @@ from plyground.learners.evaluation import evaluate
 from plyground.report.figures import new_figure, save_figure
 from plyground.report.pictures import draw_board
 from plyground.report.run import graded, has_curves, puzzles_solved, save_curves, totals
+from plyground.report.scores import Scores, score_table
 from plyground.runs.directory import (
     FORMAT,
     PUBLISHED,
@@ -45,7 +46,6 @@ from plyground.runs.settings import to_toml
 GAMES = 400  # against each opponent
 PICTURED_PLIES = 16
 FOLDERS = re.compile(r"(?<![^\s:=])(?:[A-Za-z]:)?[\\/](?:[^\\/:,]+[\\/])+")  # of an absolute path
-Scores = Mapping[str, Mapping[str, Any]]
 
 
 def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -> list[str]:
@@ -196,15 +196,8 @@ def _training(config: Mapping[str, Any], trained: str) -> list[str]:
 
 def _results(agent: Any, scores: Scores) -> list[str]:
     """Scores with intervals, puzzles, and the perfect player's grade."""
-    table = ["| against | score | 95% interval | games | wins, draws, losses |", "|---|---|---|---|---|"]
-    for spec, one in scores.items():
-        results = f"{one['wins']}, {one['draws']}, {one['losses']}"
-        shown = f"`{without_folders(spec)}`" + (", which sees what is hidden" if one.get("all_seeing") else "")
-        table.append(
-            f"| {shown} | {one['score']:.1%} | {one['low']:.1%} to {one['high']:.1%} | {one['games']} | {results} |"
-        )
     words = "Pairs of games from random openings, each played from both sides; a draw counts half."
-    return ["## Results", "\n".join(table), words, *puzzles_solved(agent), *graded(agent)]
+    return ["## Results", score_table(scores, shown=without_folders), words, *puzzles_solved(agent), *graded(agent)]
 
 
 def _limits(game: Game, scores: Scores) -> list[str]:

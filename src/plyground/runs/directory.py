@@ -237,7 +237,7 @@ class Run(AbstractContextManager["Run"]):
         before = steps_of(self.path)[-1:]
         number = read_checkpoint(folder.with_name(str(before[0]))).manifest["number"] + 1 if before else 0
         content = json.dumps({"format": FORMAT, "number": number, **names, "files": entries}, indent=1).encode()
-        trust.remember_own(self.path, MANIFEST, content)  # first: a crash leaves no checkpoint that is not known
+        trust.remember_data(self.path, [(MANIFEST, content)])  # first: a crash leaves no checkpoint that is not known
         aside = folder.with_name(f".{folder.name}.partial")
         try:
             make_folder(aside.parent)
@@ -394,7 +394,7 @@ def trust_run(run: Path) -> None:
     (`runs/trust.py`)."""
     _trust_names(run)
     held = [run / HELD_OUT, *(run / "checkpoints" / str(step) / MANIFEST for step in steps_of(run))]
-    trust.remember_data(run, filter(files.is_file, held))
+    trust.remember_data(run, ((file.name, files.read_bytes(file)) for file in held if files.is_file(file)))
 
 
 def _trust_names(run: Path) -> None:

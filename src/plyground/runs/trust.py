@@ -44,7 +44,7 @@ OWN_FILES = re.compile(
     r"|README\.md|config\.json|model\.safetensors|board\.png|games/\d+\.txt|tensorboard/events\.out\.tfevents\.[^/]+"
 )
 """the files of a run that Plyground writes"""
-LIST, MOST_LISTED = "own.txt", 50_000  # in the private folder: its newest digests, 3 MB
+LIST, MOST_LISTED = "own.txt", 20_000  # in the private folder: its newest digests, 1.3 MB
 DIGEST = re.compile(rb"^[0-9a-f]{64}$", re.MULTILINE)
 LONGEST_WAIT = 5.0  # seconds, for another process that writes the list
 NOT_IDENTITY = ("cycles", "seconds", "epochs", "versions")  # in config.toml: the end may be moved
@@ -139,14 +139,9 @@ def _known(key: str) -> bool:
 # ---- files with positions ----
 
 
-def remember_data(run: Path, files: Iterable[Path]) -> None:
-    """Enter files of a run that hold positions, as they are."""
-    _remember([_of_data(run, file.name, read_bytes(file)) for file in files])
-
-
-def remember_own(run: Path, name: str, content: bytes) -> None:
-    """The same for one that is being written."""
-    _remember([_of_data(run, name, content)])
+def remember_data(run: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Enter files of a run that hold positions: names and contents."""
+    _remember([_of_data(run, name, content) for name, content in files])
 
 
 def read_own(run: Path, file: Path) -> bytes:
