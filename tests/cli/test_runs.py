@@ -177,7 +177,7 @@ def test_code_and_programs_of_a_foreign_run_wait_for_trust(trained: Path, tmp_pa
 
 
 def test_forged_positions_of_a_foreign_run_reach_no_compiled_code(trained: Path, command, stranger) -> None:
-    trust.remember(trained, {}, Path(ROW))  # a game file that this user knows
+    trust.remember(trust.named(trained, {}, Path(ROW)))  # a game file that this user knows
     last = trained / "checkpoints" / str(steps_of(trained)[-1])
     whole = {path.name: path.read_bytes() for path in last.iterdir()}
     change_tensors(last / "replay.safetensors", lambda old: {"games.states": np.full_like(old["games.states"], 255)})

@@ -7,6 +7,7 @@ import hmac
 import importlib.util
 import os
 import py_compile
+import re
 import shutil
 import subprocess
 import sys
@@ -166,28 +167,16 @@ def test_programs_are_found_wherever_specs_are_named() -> None:
     assert programs_of({"eval_opponents": [two]}) == [two, "uci:stockfish"], "the last words alone may be trusted"
 
 
-def test_an_agents_file_is_trusted_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("relative", ["file:mine.py:Agent", "uci:./engine,elo=1350"])
+def test_code_with_a_relative_path_is_trusted_where_it_lies(tmp_path: Path, monkeypatch, relative: str) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
-    with create(tmp_path / "run", {"game": "connect_four", "opponents": ["1 file:mine.py:Agent"]}) as run:
-        check_trusted(run.path)
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    with pytest.raises(Untrusted, match=r"file:mine\.py:Agent"):
-        check_trusted(run.path)
-
-
-def test_a_program_with_a_relative_path_is_trusted_where_it_lies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path)
-    specs = ["uci:./engine,elo=1350", "uci:stockfish,elo=1350", "uci:/opt/engine"]
+    specs = [relative, "uci:stockfish,elo=1350", "uci:/opt/engine"]
     with create(tmp_path / "run", {"game": "connect_four", "eval_opponents": specs}) as run:
+        forget(monkeypatch)
         check_trusted(run.path)
-    forget(monkeypatch)
-    check_trusted(run.path)
     monkeypatch.chdir(tmp_path / "elsewhere")
-    with pytest.raises(Untrusted, match=r"would run the program uci:\./engine,elo=1350: if"):
+    with pytest.raises(Untrusted, match=f"would run the program {re.escape(relative)}: if"):
         check_trusted(run.path)
 
 
@@ -231,12 +220,6 @@ def test_a_link_out_of_the_run_is_named_by_its_target(foreign: Path, tmp_path: P
 def test_a_slim_run_does_not_launder_code(foreign: Path, tmp_path: Path) -> None:
     with pytest.raises(Untrusted):
         slim(foreign, tmp_path / "slim")
-
-
-def test_where_nothing_can_be_kept_this_process_remembers(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trust, "cache_folder", lambda: Path("/proc/nowhere"))
-    trust_run(foreign)
-    check_trusted(foreign)
 
 
 # ---- files with positions ----
@@ -335,17 +318,20 @@ def test_a_run_with_a_later_end_or_a_moved_game_file_is_the_same_run(tmp_path: P
     check_data(run.path)
 
 
-def test_without_a_private_folder_a_process_knows_what_it_writes(tmp_path: Path, monkeypatch) -> None:
+@pytest.mark.parametrize("folder", ["/proc/nowhere", ""])
+def test_where_nothing_can_be_kept_a_process_remembers(own: Path, foreign: Path, monkeypatch, folder: str) -> None:
     def nowhere() -> Path:
+        if folder:
+            return Path(folder)
         raise pg.InvalidValue("compiled games cannot be kept anywhere")
 
     monkeypatch.setattr(trust, "cache_folder", nowhere)
-    with create(tmp_path / "run", {"game": "connect_four"}) as run:
-        run.save(1, {}, {}, {}, {})
-    check_data(run.path)
-    forget(monkeypatch)
-    with pytest.raises(Untrusted):
-        check_data(run.path)
+    for run, check in ((foreign, check_trusted), (own, check_data)):
+        forget(monkeypatch)
+        with pytest.raises(Untrusted):
+            check(run)
+        trust_run(run)
+        check(run)
 
 
 # ---- the list ----

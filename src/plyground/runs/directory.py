@@ -299,7 +299,7 @@ def create(path: Path, config: Mapping[str, Any]) -> Run:
         try:
             os.truncate(path / "metrics.jsonl", 0)
             files.write_whole(path / "config.toml", to_toml(config).encode())
-            _trust_names(path)  # whoever makes a run has named what it uses
+            trust.remember(_named(path))  # whoever makes a run has named what it uses
         except BaseException:
             run.close()
             raise
@@ -359,7 +359,7 @@ def game_of(run: Path, wanted: Game | None = None) -> Game:
         there = _game_file(run, file)
         if there is None:
             raise InvalidValue(f"{run} has learned {file}, which is missing: put {file.name} here or into {run}")
-        trust.check_game(run, there)
+        trust.check(run, trust.named(run, {}, there))
         found = load(specs.join(str(there), options))
     elif _has_rules_of(run, wanted):
         found = wanted
@@ -392,29 +392,22 @@ def _game_file(run: Path, file: Path) -> Path | None:
 def trust_run(run: Path) -> None:
     """Allow what a run names and holds, now and later: its game file, its programs, its cluster, its positions
     (`runs/trust.py`)."""
-    _trust_names(run)
+    trust.remember(_named(run))
     held = [run / HELD_OUT, *(run / "checkpoints" / str(step) / MANIFEST for step in steps_of(run))]
     trust.remember_data(run, ((file.name, files.read_bytes(file)) for file in held if files.is_file(file)))
-
-
-def _trust_names(run: Path) -> None:
-    trust.remember(run, read_config(run), _named_file(run))
 
 
 def check_trusted(run: Path, cluster: bool = True) -> None:
     """Refuse a run that names a game file, programs or (unless another one is used) a cluster that the user has not
     allowed."""
-    trust.check_programs(run, read_config(run))
-    if cluster:
-        trust.check_address(run, read_config(run))
-    if file := _named_file(run):
-        trust.check_game(run, file)
+    trust.check(run, _named(run, cluster))
 
 
-def _named_file(run: Path) -> Path | None:
-    """The game file that a run names, if it is there."""
-    name, _ = specs.split(read_config(run).get("game", ""))
-    return _game_file(run, Path(name)) if name.endswith(".py") else None
+def _named(run: Path, cluster: bool = True) -> dict[str, list[str]]:
+    config = read_config(run)
+    name, _ = specs.split(config.get("game", ""))
+    file = _game_file(run, Path(name)) if name.endswith(".py") else None
+    return trust.named(run, config if cluster else {**config, "cluster": {}}, file)
 
 
 def _same_file(one: Path, other: Path) -> bool:

@@ -128,8 +128,9 @@ def lock(path: Path, wait: float = 0.0) -> IO[bytes]:
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return file
-        except OSError:
-            if time.monotonic() >= end:
+        except OSError as error:
+            held = isinstance(error, BlockingIOError | PermissionError)  # and not a file system without locks
+            if not held or time.monotonic() >= end:
                 file.close()
                 raise Busy(f"another process works on {path.parent}: wait for it or stop it") from None
             time.sleep(0.01)

@@ -28,6 +28,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,9 +47,8 @@ OWN_FILES = re.compile(
 """the files of a run that Plyground writes"""
 LIST, MOST_LISTED = "own.txt", 20_000  # in the private folder: its newest digests, 1.3 MB
 DIGEST = re.compile(rb"^[0-9a-f]{64}$", re.MULTILINE)
-LONGEST_WAIT = 5.0  # seconds, for another process that writes the list
+LONGEST_WAIT = 20.0  # seconds, for another process that writes the list
 NOT_IDENTITY = ("cycles", "seconds", "epochs", "versions")  # in config.toml: the end may be moved
-ADVICE = "if you trust its author, add --trust once (to resume, evaluate or table)"
 MOST = 500  # characters of a spec that is shown
 _REMEMBERED: set[str] = set()  # by this process, should the list be lost
 
@@ -74,27 +74,26 @@ def cluster_of(config: Mapping[str, Any]) -> str:
     return on
 
 
-def check_game(run: Path, file: Path) -> None:
-    """Refuse to import the game file of a run that the user has not trusted."""
-    _check(run, {f"run the game file {file}": _of_game(run, file)})
-
-
-def check_programs(run: Path, config: Mapping[str, Any]) -> None:
-    """Refuse to start the programs that a run names, unless the user has trusted it."""
-    _check(run, {f"run the program {shorten(spec, MOST)}": [_of_program(spec)] for spec in programs_of(config)})
-
-
-def check_address(run: Path, config: Mapping[str, Any]) -> None:
-    """Refuse to join the cluster that a run names, unless the user has trusted it."""
+def named(run: Path, config: Mapping[str, Any], file: Path | None) -> dict[str, list[str]]:
+    """What a run would use, in words, each with its keys: programs, a cluster that is not our own, a game file."""
+    found = {f"run the program {shorten(spec, MOST)}": [_of_program(spec)] for spec in programs_of(config)}
     if on := cluster_of(config):
-        _check(run, {f"join the cluster {shorten(on, MOST)}, which receives your token": [_of_cluster(on)]})
+        found[f"join the cluster {shorten(on, MOST)}, which receives your token"] = [_of_cluster(on)]
+    if file:
+        found[f"run the game file {file}"] = _of_game(run, file)
+    return found
 
 
-def remember(run: Path, config: Mapping[str, Any], file: Path | None) -> None:
-    """Trust the programs, the cluster and the game file of a run, now and later."""
-    on = cluster_of(config)
-    of_cluster = [_of_cluster(on)] if on else []
-    _remember([*map(_of_program, programs_of(config)), *of_cluster, *(_of_game(run, file) if file else [])])
+def check(run: Path, wanted: Mapping[str, list[str]]) -> None:
+    """Refuse what the user has not allowed: of the keys of each thing one must be known."""
+    if unknown := [what for what, keys in wanted.items() if not any(map(_known, keys))]:
+        why = f"{run} was not trained here by you and would {' and '.join(unknown)}"
+        raise Untrusted(f"{why}: if you trust its author, add --trust once (to resume, evaluate or table)")
+
+
+def remember(wanted: Mapping[str, list[str]]) -> None:
+    """Allow all that, now and later."""
+    _remember(chain.from_iterable(wanted.values()))
 
 
 # ---- the list ----
@@ -102,6 +101,7 @@ def remember(run: Path, config: Mapping[str, Any], file: Path | None) -> None:
 
 def _remember(keys: Iterable[str]) -> None:
     """Enter digests as the newest ones. Where nothing can be kept, this process remembers; the next one asks again."""
+    keys = list(keys)
     _REMEMBERED.update(keys)
     with suppress(OSError, Error):
         file = cache_folder() / LIST
@@ -222,14 +222,6 @@ def _covered(data: bytes, mark: bytes) -> bytes:
 
 
 # ---- keys ----
-
-
-def _check(run: Path, wanted: Mapping[str, list[str]]) -> None:
-    """Each thing that is wanted has keys, one of which must be known."""
-    unknown = [what for what, keys in wanted.items() if not any(map(_known, keys))]
-    if unknown:
-        why = f"{run} was not trained here by you and would {' and '.join(unknown)}"
-        raise Untrusted(f"{why}: {ADVICE}")
 
 
 def _of_program(spec: str) -> str:
