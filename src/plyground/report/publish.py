@@ -21,13 +21,11 @@ from typing import Any
 import safetensors.numpy
 
 from plyground import __version__
-from plyground.agents.agent import load_run, usual
 from plyground.errors import InvalidValue, plain_os_errors
 from plyground.game import Game
-from plyground.learners.evaluation import evaluate
 from plyground.report.figures import new_figure, save_figure
 from plyground.report.pictures import draw_board
-from plyground.report.run import graded, has_curves, puzzles_solved, save_curves, totals
+from plyground.report.run import GAMES, graded, has_curves, measure_best, puzzles_solved, save_curves, totals
 from plyground.report.scores import Scores, score_table
 from plyground.runs.directory import (
     FORMAT,
@@ -43,7 +41,6 @@ from plyground.runs.files import checksum, write_whole
 from plyground.runs.metrics import RunMetrics, read_metrics
 from plyground.runs.settings import to_toml
 
-GAMES = 400  # against each opponent
 PICTURED_PLIES = 16
 FOLDERS = re.compile(r"(?<![^\s:=])(?:[A-Za-z]:)?[\\/](?:[^\\/:,]+[\\/])+")  # of an absolute path
 
@@ -55,10 +52,9 @@ def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InvalidValue(f"{folder} exists already: choose another folder")
     check_trusted(run)  # it names its opponents; what is published is trusted below
-    agent, checkpoint, config = load_run(str(run)), find_checkpoint(run, "best"), read_config(run)
-    metrics = read_metrics(run)
-    game, limit = agent.game, config.get("max_plies") or None
-    scores = evaluate(game, agent, config.get("eval_opponents") or usual(game), games, limit)
+    checkpoint, config, metrics = find_checkpoint(run, "best"), read_config(run), read_metrics(run)
+    agent, scores = measure_best(run, games)
+    game = agent.game
     weights = safetensors.numpy.save(checkpoint.tensors(agent.model.kind))
     contents = {
         WEIGHTS: weights,

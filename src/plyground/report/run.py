@@ -20,7 +20,7 @@ from plyground.models.model import kind_of
 from plyground.report import table
 from plyground.report.advice import advice
 from plyground.report.figures import draw_curves, new_figure, save_figure
-from plyground.report.scores import score_table
+from plyground.report.scores import Scores, score_table
 from plyground.report.seeds import Experiment, experiments, mean_curves, report_of
 from plyground.runs.directory import best_of, check_trusted, read_config
 from plyground.runs.files import is_file, write_whole
@@ -37,10 +37,7 @@ def write_report(path: Path, games: int = GAMES) -> str:
     """Evaluate a run's best checkpoint, write report.md and curves.png, and return the report."""
     check_trusted(path, cluster=False)  # it names its opponents
     config, metrics, best = read_config(path), read_metrics(path), best_of(path)
-    agent = load_run(str(path))
-    opponents = config.get("eval_opponents") or usual(agent.game)
-    LOG.info("measuring the best version: %d games against each of %s ...", games, ", ".join(opponents))
-    scores = evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
+    agent, scores = measure_best(path, games)
     step = f"; a step is a ply in each of {config['num_envs']} environments" if "num_envs" in config else ""
     best_step = f"The best checkpoint is step {best.get('step')}{step}."
     paragraphs = [
@@ -54,6 +51,14 @@ def write_report(path: Path, games: int = GAMES) -> str:
         f"What to try next: {'; '.join(advice(config, metrics, scores))}.",
     ]
     return _write(path, "\n\n".join(paragraphs) + "\n", [path] if has_curves(metrics) else [])
+
+
+def measure_best(run: Path, games: int) -> tuple[Any, Scores]:
+    """The agent of a run's best checkpoint, and its scores in so many games against each evaluation opponent."""
+    agent, config = load_run(str(run)), read_config(run)
+    opponents = config.get("eval_opponents") or usual(agent.game)
+    LOG.info("measuring the best version: %d games against each of %s ...", games, ", ".join(opponents))
+    return agent, evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
 
 
 def _write(folder: Path, text: str, drawn: Sequence[Path]) -> str:

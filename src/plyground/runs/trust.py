@@ -46,7 +46,7 @@ OWN_FILES = re.compile(
 )
 """the files of a run that Plyground writes"""
 LIST, MOST_LISTED = "own.txt", 20_000  # in the private folder: its newest digests, 1.3 MB
-DIGEST = re.compile(rb"^[0-9a-f]{64}$", re.MULTILINE)
+DIGEST = re.compile("^[0-9a-f]{64}$", re.MULTILINE)
 LONGEST_WAIT = 20.0  # seconds, for another process that writes the list
 NOT_IDENTITY = ("cycles", "seconds", "epochs", "versions")  # in config.toml: the end may be moved
 MOST = 500  # characters of a spec that is shown
@@ -117,13 +117,13 @@ def _remember(keys: Iterable[str]) -> None:
 
 def _listed() -> list[str]:
     """The digests of the list, the oldest first. What is damaged, or could be written by others, does not count."""
-    found = list[bytes]()
+    found = list[str]()
     with suppress(InvalidValue):
         for folder in (*read_only_folders(), cache_folder()):
             with suppress(OSError):
                 if is_ours(folder.resolve()) and is_ours(folder / LIST):
-                    found += DIGEST.findall((folder / LIST).read_bytes())
-    return [each.decode() for each in found]
+                    found += DIGEST.findall((folder / LIST).read_text(encoding="latin-1"))
+    return found
 
 
 def _known(key: str) -> bool:
