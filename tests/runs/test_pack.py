@@ -171,7 +171,7 @@ def test_a_slim_run_has_config_fingerprints_and_the_best_network_with_its_normal
     model = NetworkModel.make(view, "b1c4-norm-slim+value")
     with training_mode(model.network), torch.no_grad():
         model.network(torch.randn(64, 2, 6, 7))
-        model.network.stem.norm.bias.add_(torch.randn(4))
+        model.network.stem.norm.bias.add_(torch.randn(4))  # type: ignore
     config = {"learner": "dqn", "game": "connect_four", "encoder": "planes-v1", "outputs": 7, "dueling": False}
     with create(tmp_path / "run", {**config, "network": model.word}) as run:
         run.save(1, model.identity, {"network": model.state()}, {"x": 1}, {"rules": "abc"})
