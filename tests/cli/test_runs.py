@@ -178,18 +178,19 @@ def test_code_and_programs_of_a_foreign_run_wait_for_trust(trained: Path, tmp_pa
 
 
 def test_forged_positions_of_a_foreign_run_reach_no_compiled_code(trained: Path, command, stranger) -> None:
-    trust.remember(trained, {}, Path(ROW))  # a game file that this user knows
+    trust.remember(trust.named(trained, {}, Path(ROW)))  # a game file that this user knows
     last = trained / "checkpoints" / str(steps_of(trained)[-1])
     whole = {path.name: path.read_bytes() for path in last.iterdir()}
     change_tensors(last / "replay.safetensors", lambda old: {"games.states": np.full_like(old["games.states"], 255)})
     learning = "match", ROW, f"run:{trained},learn=true", "random", "--games", "2"
     for words in (("resume", str(trained), "--cycles", "3"), learning):
         code, _, err = command(*words)
-        assert (code, "positions that it uses unchecked: if you trust its author, add --trust" in err) == (2, True), err
+        assert (code, "unchecked: if it is your own, `plyground resume" in err) == (2, True), err
     for name, content in whole.items():
         (last / name).write_bytes(content)
-    assert command("evaluate", str(trained), "random", "--games", "2", "--trust")[0] == 0
-    assert command("resume", str(trained), "--cycles", "3")[0] == 0, "trust is remembered"
+    assert command("evaluate", str(trained), "random", "--games", "2")[0] == 0, "anybody's can be played"
+    assert command("resume", str(trained), "--cycles", "3")[0] == 2
+    assert command("resume", str(trained), "--cycles", "3", "--mine")[0] == 0
     assert command("resume", str(trained), "--cycles", "4")[0] == 0, "the new checkpoint is this user's own"
 
 

@@ -119,7 +119,7 @@ def test_forged_held_out_records_wait_for_trust(tmp_path: Path, connect_four: pg
     unknown = np.frombuffer(os.urandom(3 * lines.dtype.itemsize), np.uint8)  # trust is remembered by content
     forged = {"records": unknown.reshape(3, -1)}
     (tmp_path / "held_out.safetensors").write_bytes(safetensors.numpy.save(forged))
-    with pytest.raises(Untrusted, match=r"held_out\.safetensors would give compiled code positions"):
+    with pytest.raises(Untrusted, match=r"would use positions in held_out\.safetensors unchecked"):
         read_held_out(tmp_path, lines)
     (tmp_path / "config.toml").touch()
     trust_run(tmp_path)

@@ -104,21 +104,21 @@ def read_kernels(home: Path) -> Facts:
 def trusted(home: Path) -> Steps:
     forget_process()
 
-    def sign() -> Facts:
-        return {"signed": hashlib.sha256(trust.seal("a text").encode()).hexdigest()}
+    def seal() -> Facts:
+        return {"sealed": hashlib.sha256(trust.seal("a text").encode()).hexdigest()}
 
     def remember(key: str) -> Facts:
         trust._remember([key])
         return {key: "known"}
 
-    return [sign, lambda: remember("1" * 64), lambda: remember("2" * 64)]
+    return [seal, lambda: remember("1" * 64), lambda: remember("2" * 64)]
 
 
 def read_trusted(home: Path) -> Facts:
     forget_process()
     there = {key: "known" for key in ("1" * 64, "2" * 64) if trust._known(key)}
-    signed = {"signed": hashlib.sha256(trust.seal("a text").encode()).hexdigest()}
-    return there | (signed if (home / "secret").exists() else {})
+    sealed = {"sealed": hashlib.sha256(trust.seal("a text").encode()).hexdigest()}
+    return there | (sealed if (home / "secret").exists() else {})
 
 
 KINDS = {

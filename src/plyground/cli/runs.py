@@ -199,7 +199,7 @@ def evaluate(
     from plyground.cli.display import show_report
     from plyground.cli.terminal import progress, show_match
     from plyground.learners.evaluation import OPENINGS_SEED, summary
-    from plyground.report.seeds import spread_record, spread_table
+    from plyground.report.scores import spread, spread_table
     from plyground.runs.directory import find_checkpoint, read_config, trust_run
 
     count = next((k for k, word in enumerate(words) if k and not is_run(run_path(word))), len(words))
@@ -227,7 +227,7 @@ def evaluate(
     if json and len(found) == 1:
         print(json_module.dumps(found[0]))
     elif json:
-        mean = {spec: spread_record(each) for spec, each in scores.items()}
+        mean = {spec: spread(each) for spec, each in scores.items()}
         print(json_module.dumps({"runs": found, "mean": mean}))
     elif len(found) > 1:
         show_report(f"Over {len(found)} runs, with Student's interval of their mean:\n\n{spread_table(scores)}\n")

@@ -266,6 +266,7 @@ def resume(
     force: bool = False,
     tensorboard: Live = False,
     verbose: Verbose = False,
+    mine: bool = False,
     trust: bool = False,
 ) -> None:
     """Continue a run exactly where it stopped; a finished one needs a later end. Of several seeds, each in turn.
@@ -280,7 +281,9 @@ def resume(
         on: the cluster that plays from now on: ray, ray://HOST:PORT, an address file; '' for this machine alone
         actors: processes that play there
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
-        trust: use its positions, and the game file, programs and cluster that it names, if it is another's; remembered
+        mine: it is your own, from another machine: use its positions, and the game file, programs and cluster that it
+            names; remembered
+        trust: the same for a run whose author you trust
     """
     from plyground.cli import seeds as several
     from plyground.cli.display import Display
@@ -295,7 +298,7 @@ def resume(
         if tensorboard:
             summary_writer()  # before anything is changed
         seeds = runs_of(run)
-        for path in seeds if trust else ():
+        for path in seeds if mine or trust else ():
             trust_run(path)
         where = {name: value for name, value in (("on", on), ("actors", actors)) if value is not None}
         if seeds == [run]:

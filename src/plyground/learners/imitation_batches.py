@@ -28,7 +28,7 @@ from plyground.private_folder import open_private
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
 from plyground.runs.files import DamagedFile
-from plyground.runs.trust import SIGNATURE, read_signed, signature_of
+from plyground.runs.trust import read_own, remember_data
 from plyground.teaching.config import BadLines
 from plyground.teaching.dataset import read_dataset
 from plyground.teaching.lines import Lines
@@ -156,12 +156,12 @@ def keep_held_out(folder: Path, examples: Records) -> None:
     chosen = np.ascontiguousarray(examples[:: -(-len(examples) // MANY_HELD_OUT)])
     content = safetensors.numpy.save({"records": chosen.view(np.uint8).reshape(len(chosen), -1)})
     files.write_whole(folder / HELD_OUT, content)
-    files.write_whole((folder / HELD_OUT).with_suffix(SIGNATURE), signature_of(folder, HELD_OUT, content))
+    remember_data(folder, [(HELD_OUT, content)])
 
 
 def read_held_out(folder: Path, lines: Lines) -> Records:
     try:
-        found = safetensors.numpy.load(read_signed(folder, folder / HELD_OUT))["records"]
+        found = safetensors.numpy.load(read_own(folder, folder / HELD_OUT))["records"]
         return found.view(lines.dtype).reshape(-1)  # a row of another size is refused
     except (DamagedFile, KeyError, ValueError, safetensors.SafetensorError):
         raise InvalidValue(f"{folder} has no {HELD_OUT} of this version; name a dataset with --data") from None
