@@ -117,7 +117,7 @@ def test_six_pictures_of_one_run_and_curves_of_two(trained: Path, tmp_path: Path
         (["train", "tabular", ROW, "--alpha", "2"], "alpha is at most 1"),
         (["train", "tabular", "--profile", "sequence_dqn"], "is for dqn: plyground train --profile sequence_dqn"),
         (["train", "tabular", ROW, "--opponents", "1 snapshot"], "no snapshots"),
-        (["table", "nowhere"], "is no run"),
+        (["table", "nowhere"], "no run 'nowhere'"),
     ],
 )
 def test_bad_input_is_one_clear_error(command, tmp_path: Path, monkeypatch, arguments: list[str], message: str) -> None:
@@ -261,7 +261,7 @@ def test_a_command_without_a_run_is_answered_with_an_example(command, run: Path,
 def test_a_misspelt_run_is_answered_with_the_nearest_one(command, run: Path, line: str) -> None:
     run.rename("runs/mine")
     code, _, err = command(*line.format("minee").split())
-    assert (code, err) == (2, "plyground: no run 'minee'; did you mean 'mine'?\n")
+    assert (code, err) == (2, "plyground: no run 'minee'; did you mean 'mine'? see plyground runs\n")
 
 
 @pytest.mark.parametrize("words", [["evaluate"], ["resume"], ["table"], ["runs", "inspect"], ["plot"]])
