@@ -123,7 +123,7 @@ def watch(
     seed: Annotated[int | None, Shown("INT", "the clock")] = None,
     save: Annotated[Path | None, Shown("FILE", "none")] = None,
 ) -> None:
-    """Watch two agents play, or a saved game: with pause, steps forward and back, and any speed.
+    """Watch two agents play, or a saved game, with pause, steps and any speed.
 
     Args:
         words: two agents (default: greedy greedy); or a file: what `save FILE` has written in play, a PGN, or a file in
@@ -165,7 +165,7 @@ def watch(
 
 
 def prepare(words: Annotated[Words, Shown("[GAME]")] = (), game: OtherGame = "") -> None:
-    """Compile games once for this machine: rules, agents, hints and analyses. Nobody waits for them later.
+    """Compile games once for this machine, so that nobody waits for them later.
 
     Args:
         words: the game, with its settings; without one, all games of `plyground games`
@@ -389,7 +389,10 @@ def uci(
 
 
 def doctor() -> None:
-    """Say what is installed, what is missing, and whether a GPU can be used; exit code 1 if something is broken."""
+    """Say what is installed, what is missing, and whether a GPU can be used.
+
+    The exit code is 1 if something is broken.
+    """
     from plyground.checks.doctor import BROKEN, examine
     from plyground.cli.terminal import say
 

@@ -29,7 +29,7 @@ def runs(
     games: int = 400,
     json: Json = False,
 ) -> None:
-    """List the runs; or pack, unpack, publish or inspect one, say what differs between two, or export metrics.
+    """List the runs; or pack, unpack, publish, inspect, compare or export them.
 
     Args:
         words: nothing: list
@@ -180,7 +180,7 @@ def evaluate(
     json: Json = False,
     trust: Trust = False,
 ) -> None:
-    """Evaluate a run in paired matches against agents; of several seeds, also the mean with its interval.
+    """Evaluate a run in paired matches against agents; of several seeds, also their mean.
 
     Args:
         words: runs, or the folder of several seeds; then the opponents (default: random, greedy)
@@ -234,7 +234,7 @@ def evaluate(
 
 
 def plot(words: Annotated[Words, Shown("RUN ...")] = (), out: Path = Path("curves.png")) -> None:
-    """Draw the learning curves of runs: seeds of one experiment as their mean and a band, each game in a row.
+    """Draw the learning curves of runs; seeds of one experiment as their mean and a band.
 
     Args:
         words: run directories, or folders of several seeds
@@ -259,7 +259,7 @@ def report(
     games: Annotated[int | None, Shown("INT", "400")] = None,
     trust: Trust = False,
 ) -> None:
-    """Write the report of a run again and print it; of several seeds, their mean, interval and range.
+    """Write and print the report of a run again; of several seeds mean, interval and range.
 
     Args:
         words: a run's directory

@@ -268,9 +268,10 @@ def resume(
     verbose: Verbose = False,
     trust: bool = False,
 ) -> None:
-    """Continue a run exactly where it stopped; a finished one needs a later end. Of several seeds, each in turn.
+    """Continue a run exactly where it stopped; a finished one needs a later end.
 
-    Schedules (learning rate, exploration) follow the share of the run that is done: with a later end they rise again.
+    Of several seeds each is continued in turn. Schedules (learning rate, exploration) follow the share of the run that
+    is done: with a later end they rise again.
 
     Args:
         words: a run's directory, or the folder of several seeds

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from plyground.cli.help import HELP
+from plyground.cli.help import EXAMPLES
 from plyground.cli.parser import Shown
 from plyground.errors import InvalidValue, command
 from plyground.games import GAMES
@@ -125,7 +125,7 @@ def game_first(
         raise InvalidValue(f"a match has two agents; for more: {command('ladder', *given)}")
     if not least <= len(rest) <= most:
         typed = f"not {' '.join(given)!r}" if given else "nothing was given"
-        example = next(each for each in HELP[name.split()[0]].examples if each.startswith(name))
+        example = next(each for each in EXAMPLES if each.startswith(name))
         how = command(*example.partition("#")[0].split())
         raise InvalidValue(f"{name} takes {usage.removeprefix(name).strip()}; {typed}; for example: {how}")
     if named and game and named[0] != game:
