@@ -15,10 +15,8 @@ from plyground.errors import InvalidValue, command, counted, unknown
 from plyground.runs.groups import runs_of
 
 ACTIONS = "[pack RUN FILE | unpack FILE RUN | publish RUN DIR | inspect RUN | diff RUN RUN | tensorboard RUN]"
-WIDE, SCORES = 1000, 12  # width of a table in a file; of what is wrong with a run, at least
+WIDE = 1000  # columns of the table in a file
 COLUMNS = ("run", "learner", "game", "cycles", "best step", "scores")
-LEAST_FIRST = ("best step", "game", "learner", "cycles")  # what a narrow terminal goes without
-PADDING = 2  # of each column
 
 
 def runs(
@@ -77,11 +75,9 @@ def runs(
 
 
 def _list(folder: Path) -> None:
-    """A table of runs, as wide as the terminal: first the scores are folded, then columns are left out. Names of runs
-    and single scores are not broken."""
-    from rich.cells import cell_len
+    """The runs as a table or, where the terminal is too narrow for one, as some lines for each."""
     from rich.console import Console
-    from rich.padding import Padding
+    from rich.measure import Measurement
     from rich.table import Table
 
     from plyground.cli.terminal import console, say, say_command
@@ -91,47 +87,18 @@ def _list(folder: Path) -> None:
     if not rows:
         say(f"no runs in {folder}")
         return
-
-    def folded(text: str, width: int) -> str:
-        """Scores in lines of so many columns, none of them broken within a score where that is possible."""
-        lines = list[str]()
-        for each in text.split(BETWEEN_SCORES):
-            longer = f"{lines[-1]}{BETWEEN_SCORES}{each}" if lines else ""
-            if longer and cell_len(longer) <= width:
-                lines[-1] = longer
-            else:
-                lines.append(each)
-        return "\n".join(lines)
-
-    def total() -> int:
-        return sum(width + PADDING for width in widths.values())
-
-    file = Console(highlight=False, markup=False, emoji=False, width=WIDE)  # it has room
+    file = Console(highlight=False, markup=False, emoji=False, width=WIDE)
     wide = console if console.is_terminal else file
-    columns = zip(COLUMNS, zip(*rows, strict=True), strict=True)
-    widths = {name: max(map(cell_len, (name, *texts))) for name, texts in columns}
-    whole = widths["scores"]
-    single = [each for row in rows if row[1] != "?" for each in row[-1].split(BETWEEN_SCORES)]  # "?": an error instead
-    widths["scores"] = min(whole, max(SCORES, *map(cell_len, ("scores", *single))))
-    for name in LEAST_FIRST:
-        if total() > wide.width:
-            del widths[name]
-    widths["scores"] = min(whole, widths["scores"] + max(0, wide.width - total()))
-    if total() > wide.width:  # names stay whole, so that they can be copied
-        for name, *_, scores in rows:
-            wide.print(name, soft_wrap=True)
-            wide.print(Padding(folded(scores, wide.width - PADDING), (0, 0, 0, PADDING)))
+    table = Table(*COLUMNS, box=None)
+    for row in rows:
+        table.add_row(*row)
+    if Measurement.get(file, file.options, table).maximum <= wide.width:
+        wide.print(table)
     else:
-        table = Table(box=None)
-        for name, width in widths.items():
-            table.add_column(name, width=width, overflow="fold")
-        for row in rows:
-            cells = dict(zip(COLUMNS, row, strict=True)) | {"scores": folded(row[-1], widths["scores"])}
-            table.add_row(*(cells[name] for name in widths))
-        wide.print(table, crop=False)
-        left_out = [name for name in COLUMNS if name not in widths]
-        if left_out:
-            say(f"A wider terminal also shows: {', '.join(left_out)}.")
+        for name, *facts, scores in rows:
+            say(name)  # whole, so that it can be copied
+            told = [f"{title} {fact}" for title, fact in zip(COLUMNS[1:], facts, strict=False) if fact not in ("", "?")]
+            say("\n".join(f"  {each}" for each in [", ".join(told), *scores.split(BETWEEN_SCORES)] if each))
     chosen = "the last that did not lose its match against the best before it (imitation: nearest to the teacher)"
     say(f"Best step: {chosen}; an earlier one may have higher scores.")
     say_command("Scores: of the best step, when it was chosen. To measure it in more games:", command("report", "RUN"))
