@@ -14,7 +14,16 @@ from plyground.cli.words import check_picture, is_game, is_run, newest_run, one_
 from plyground.errors import InvalidValue, command, counted, unknown
 from plyground.runs.groups import runs_of
 
-ACTIONS = "[pack RUN FILE | unpack FILE RUN | publish RUN DIR | inspect RUN | diff RUN RUN | tensorboard RUN]"
+NAMES = {
+    "pack": "RUN FILE",
+    "unpack": "FILE RUN",
+    "publish": "RUN DIR",
+    "inspect": "RUN",
+    "diff": "RUN RUN",
+    "tensorboard": "RUN",
+}
+"""what follows each action of `runs`"""
+ACTIONS = f"[{' | '.join(' '.join(each) for each in NAMES.items())}]"
 WIDE = 1000  # columns of the table in a file
 COLUMNS = ("run", "learner", "game", "cycles", "best step", "scores")
 
@@ -37,22 +46,21 @@ def runs(
         games: games against each opponent, for the model card
         json: print the list as JSON
     """
+    action, *names = words or ("",)
+    if action and json:
+        raise InvalidValue(f"--json is for the list of runs: {command('runs', '--json')}")
+    if action and action not in NAMES:
+        raise unknown("action of runs", action, NAMES)
+    if action and len(names) != len(NAMES[action].split()):
+        number = counted(len(NAMES[action].split()), "name")
+        raise InvalidValue(f"runs {action} takes {number}, not {len(names)}: plyground runs {action} {NAMES[action]}")
+
     from plyground.cli.terminal import say
     from plyground.report import publish as publishing
     from plyground.report.run import records_of
     from plyground.runs import pack as packing
     from plyground.runs.tensorboard import export
 
-    action, *names = words or ("",)
-    wanted = {"pack": 2, "unpack": 2, "publish": 2, "inspect": 1, "diff": 2, "tensorboard": 1}
-    if action and json:
-        raise InvalidValue(f"--json is for the list of runs: {command('runs', '--json')}")
-    if action and action not in wanted:
-        raise unknown("action of runs", action, wanted)
-    if action and len(names) != wanted[action]:
-        usage = next(each.strip() for each in ACTIONS.strip("[]").split("|") if each.strip().startswith(action))
-        number = counted(wanted[action], "name")
-        raise InvalidValue(f"runs {action} takes {number}, not {len(names)}: plyground runs {usage}")
     source, target = (run_path(name) for name in (names[0], names[-1])) if action else (folder, folder)
     with interruptible(signal.SIGTERM):
         if not action and json:
@@ -232,12 +240,13 @@ def report(
         words: a run's directory
         games: number of games against each evaluation opponent; of several seeds, those of their evaluations count
     """
+    run = one_run("report", words)
+
     from plyground.cli.display import show_report
     from plyground.cli.terminal import say_command
     from plyground.report import run as run_report
     from plyground.runs.directory import trust_run
 
-    run = one_run("report", words)
     seeds = runs_of(run)
     for path in seeds if trust else ():
         trust_run(path)
@@ -264,13 +273,14 @@ def table(
         top: number of entries of each kind
         checkpoint: best, last, or a step
     """
+    run = one_run("table", words)
+
     from plyground.agents.agent import load_run
     from plyground.cli.terminal import console, titled
     from plyground.models.model import kind_of
     from plyground.report import table as table_report
     from plyground.runs.directory import read_config, trust_run
 
-    run = one_run("table", words)
     if trust:
         trust_run(run)
     if kind_of(read_config(run)) != "table":

@@ -283,6 +283,8 @@ def resume(
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
         trust: use its positions, and the game file, programs and cluster that it names, if it is another's; remembered
     """
+    run, given = one_run("resume", words), {"cycles": cycles, "seconds": seconds, "epochs": epochs}
+
     from plyground.cli import seeds as several
     from plyground.cli.display import Display
     from plyground.cli.running import resume_run
@@ -291,7 +293,6 @@ def resume(
 
     with interruptible(signal.SIGTERM, kept=SAVED):
         Display.verbose = verbose
-        run, given = one_run("resume", words), {"cycles": cycles, "seconds": seconds, "epochs": epochs}
         limits = {name: value for name, value in given.items() if value is not None}
         if tensorboard:
             summary_writer()  # before anything is changed
