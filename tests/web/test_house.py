@@ -283,7 +283,7 @@ def test_a_kept_game_against_a_run_that_is_gone_can_still_be_seen(served: Served
         page.ask("close", "tables", table=name)
         kept = served.house.tables.store.read(name)
         kept.players[1] = "run:gone"
-        served.house.tables.store.keep(kept, served.house.tables.store.infos[name])
+        served.house.tables.store.keep(kept, served.house.tables.store.infos[name].title)
         page.ask("open", "position", table=name)
         assert len(page.table["moves"]) == 2
         page.play("4")

@@ -233,10 +233,8 @@ def show_ladder(ladder: Ladder, as_json: bool) -> None:
         return
     table = titled(f"{ladder.game}, {ladder.games} games for each two", "", "agent", "Elo", "±", "score")
     for place, index in enumerate(order, start=1):
-        mine = [r for r in ladder.results if names[index] in (r.a, r.b)]
-        score = sum(r.score if r.a == names[index] else r.games - r.score for r in mine) / sum(r.games for r in mine)
         elo, error = f"{ratings.elo[index]:+.0f}", f"{ratings.error[index]:.0f}"
-        table.add_row(str(place), ladder.described(names[index]), elo, error, f"{score:.1%}")
+        table.add_row(str(place), ladder.described(names[index]), elo, error, f"{ladder.scores[names[index]]:.1%}")
     console.print(table)
 
 

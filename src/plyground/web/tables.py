@@ -395,7 +395,7 @@ class Tables:
 
     def _save(self, live: Live) -> None:
         if self.live.get(live.saved.id) is live:  # it was not deleted meanwhile
-            self.store.keep(sealed(live.saved, live.game), live.now.info)
+            self.store.keep(sealed(live.saved, live.game), live.now.table.title)
             self._list_soon()
 
     def _list_soon(self) -> None:

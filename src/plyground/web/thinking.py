@@ -282,10 +282,7 @@ def _rungs(ladder: Ladder, opponents: Mapping[str, Opponent]) -> list[Rung]:
     """The ladder so far, the strongest first."""
     if not ladder.results:
         return []
-    ratings, scores = ladder.ratings(), dict[str, list[float]]()
-    for result in ladder.results:
-        scores.setdefault(result.a, []).append(result.score / result.games)
-        scores.setdefault(result.b, []).append(1.0 - result.score / result.games)
+    ratings = ladder.ratings()
     rungs = [
         Rung(
             id=opponents[spec].id,
@@ -293,7 +290,7 @@ def _rungs(ladder: Ladder, opponents: Mapping[str, Opponent]) -> list[Rung]:
             elo=float(elo),
             low=float(elo - error),
             high=float(elo + error),
-            score=float(np.mean(scores[spec])),
+            score=ladder.scores[spec],
         )
         for spec, elo, error in zip(ladder.agents, ratings.elo, ratings.error, strict=True)
     ]
