@@ -126,7 +126,7 @@ def train(
         own = {"profile": profile, "tensorboard": tensorboard, "verbose": verbose, "trust": trust}
         given = {each: value for each, value in {**config, **cluster}.items() if each != "seed"}
         again = ["train", *typed(words, {each: value for each, value in own.items() if value} | given)]
-        several.train_seeds(path, full, several.Counts(seeds, parallel), train_one, again)
+        several.train_seeds(path, full, seeds, parallel, train_one, again)
 
 
 def planned(
