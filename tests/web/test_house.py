@@ -312,11 +312,11 @@ def test_a_file_whose_values_fit_no_game_costs_that_game_alone(served: Served) -
         games = served.house.tables.store
         for change in ({"players": ["you"] * 3}, {"names": ["You"]}, {"clocks": [1.0]}, {"actions": [9]}):
             kept = games.read(name)
-            games.keep(msgspec.structs.replace(kept, **change), games.infos[name])
+            games.keep(msgspec.structs.replace(kept, **change), games.infos[name].title)
             assert page.refusal("open", table=name)["text"].startswith(
                 (f"the file of the game {name} is", "ply 1 is not")
             )
-            games.keep(kept, games.infos[name])
+            games.keep(kept, games.infos[name].title)
         page.ask("open", "position", table=name)
 
 

@@ -69,9 +69,9 @@ def newest_run() -> Path:
 def one_run(name: str, words: Sequence[str]) -> Path:
     """The run of a command that takes one, before the command imports what it needs."""
     runs = [word for word in words if not is_game(word)]
-    if len(words) == 1 and runs and is_run(path := run_path(words[0])):
-        return path
     if len(words) == 1 and runs:
+        if is_run(path := run_path(words[0])):
+            return path
         from plyground.runs.directory import no_run
 
         raise no_run(path)
