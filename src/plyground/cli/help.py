@@ -114,6 +114,5 @@ def examples_of(command: str) -> list[str]:
 
 def listed(examples: Sequence[str]) -> str:
     """Examples as they stand in a help text, before an empty line; of none, nothing."""
-    return "\n".join(
-        [f"Example{'s' * (len(examples) > 1)}:", *(f"  plyground {each}" for each in examples), ""] * bool(examples)
-    )
+    title = "Examples:" if len(examples) > 1 else "Example:"
+    return "\n".join([title, *(f"  plyground {each}" for each in examples), ""]) if examples else ""
