@@ -97,7 +97,7 @@ def test_a_finished_game_is_refused(connect_four: pg.Game) -> None:
 
 
 def test_a_search_with_a_network_wins_against_random(connect_four: pg.Game) -> None:
-    agent = make("search:model=trained,sims=12", connect_four)
+    agent: Any = make("search:model=trained,sims=12", connect_four)
     assert isinstance(agent.searcher, NetworkSearches)
     assert str(agent) == "search:sims=12"
     match = pg.match(connect_four, agent, make("random", connect_four), games=2, seed=0)
@@ -154,7 +154,8 @@ def test_ctrl_c_plays_the_best_move_so_far_but_ends_a_match(
 ) -> None:
     """The interruption comes when the search looks at the clock for the twentieth time."""
     game, looks = pg.load(word), [0]
-    agent, states = make(spec, game), game.start(1).states
+    agent: Any = make(spec, game)
+    states = game.start(1).states
     agent.searcher.threads = 1  # another thread would go on for a minute
     compile_kernels(agent)
 

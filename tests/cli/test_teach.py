@@ -154,7 +154,7 @@ def test_a_network_is_tuned_and_compared(taught: Path, command) -> None:
         (["train", "imitation", "--data", "nothing.ndjson", "--threads", "1"], "cannot read nothing.ndjson"),
         (["train", "imitation", "--data", "x", "--network", "nothing"], "no network"),
         (["train", "imitation", "--data", "x", "--bad-lines", "eat"], "bad-lines"),
-        (["teach", "verify", "nowhere"], "is no run"),
+        (["teach", "verify", "nowhere"], "no run 'nowhere'; see "),
         (["teach", "verify", "nowhere", "--games", "3"], "games is even"),
         (["teach", "dance"], "dance"),
     ],

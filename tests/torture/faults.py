@@ -25,7 +25,6 @@ from plyground import private_folder
 from plyground.errors import Error
 from plyground.kernels.cache import load_kernels
 from plyground.runs import trust
-from plyground.web.messages import TableInfo
 from plyground.web.store import Store
 from plyground.web.table import FORMAT, Saved
 from torture import MOST_FINDINGS, Deadline, Report
@@ -54,7 +53,7 @@ def games(home: Path) -> Steps:
     def keep(name: str, plies: int) -> Facts:
         players = ["you", "random"]
         saved = Saved(FORMAT, name * 16, "chess", {}, players, players, 1, "", [3] * plies, changed=float(plies))
-        opened().keep(saved, TableInfo(saved.id, "chess", "Chess", plies, "", False, saved.changed))
+        opened().keep(saved, "Chess")
         opened().flush()
         return {saved.id: str(plies)}
 

@@ -73,6 +73,16 @@ class Ladder:
         """An agent's name, and whether it saw what is hidden."""
         return f"{name} (sees what is hidden)" if name in self.all_seeing else name
 
+    @property
+    def scores(self) -> dict[str, float]:
+        """Each agent's share of the points of its games."""
+        points, games = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0)
+        for result in self.results:
+            for agent, score in ((result.a, result.points), (result.b, result.games - result.points)):
+                points[agent] += score
+                games[agent] += result.games
+        return {agent: points[agent] / games[agent] for agent in points}
+
     def __repr__(self) -> str:
         rated = ", ".join(" ".join(line.split()) for line in str(self).splitlines())
         return f"<ladder of {self.game}, {counted(self.games, 'game')} for each two: {rated}>"

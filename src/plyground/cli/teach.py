@@ -122,9 +122,9 @@ def verify(
         depth: of the teacher
         quiescence: of the teacher
     """
-    run = one_run("teach verify", words)
     if games < 2 or games % 2:
         raise InvalidValue(f"games is even and at least 2, not {games}: matches are played in pairs")
+    run = one_run("teach verify", words)
 
     from rich.text import Text
 

@@ -342,11 +342,10 @@ def no_run(path: Path) -> InvalidValue:
     if seeds := seed_runs(path):
         return several_seeds(shorten(str(path)), seeds[0])
     near, name = nearest_run(path), shorten(str(path))
-    if near is not None:
-        return InvalidValue(f"no run {name!r}; did you mean {str(near)!r}?")
-    if files.is_folder(path):
+    if near is None and files.is_folder(path):
         return InvalidValue(f"{name!r} is no run directory: it has no config.toml")
-    return InvalidValue(f"{name!r} is no run directory: there is no such folder; `{command('runs')}` lists the runs")
+    hint = "" if near is None else f"did you mean {str(near)!r}? "
+    return InvalidValue(f"no run {name!r}; {hint}see {command('runs')}")
 
 
 def game_of(run: Path, wanted: Game | None = None) -> Game:

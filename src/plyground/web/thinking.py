@@ -283,10 +283,7 @@ def _rungs(ladder: Ladder, opponents: Mapping[str, Opponent]) -> list[Rung]:
     """The ladder so far, the strongest first."""
     if not ladder.results:
         return []
-    ratings, scores = ladder.ratings(), dict[str, list[float]]()
-    for result in ladder.results:
-        scores.setdefault(result.a, []).append(result.points / result.games)
-        scores.setdefault(result.b, []).append(1.0 - result.points / result.games)
+    ratings = ladder.ratings()
     rungs = [
         Rung(
             id=opponents[spec].id,
@@ -294,7 +291,7 @@ def _rungs(ladder: Ladder, opponents: Mapping[str, Opponent]) -> list[Rung]:
             elo=float(elo),
             low=float(elo - error),
             high=float(elo + error),
-            score=float(np.mean(scores[spec])),
+            score=ladder.scores[spec],
         )
         for spec, elo, error in zip(ladder.agents, ratings.elo, ratings.error, strict=True)
     ]
