@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from plyground.errors import Error, shorten
 from plyground.game import Game
+from plyground.games.records import meaning
 
 Records = NDArray[np.void]
 
@@ -53,7 +54,7 @@ def rebuild(game: Game, heads: Records) -> tuple[Records, NDArray[np.bool_]]:
         rows = rows[kept]
     found = np.repeat(game.heads(game.blank), len(heads))
     found[rows], good[rows] = game.heads(states), True
-    for name in game.rules.HEAD.names or ():
+    for name in meaning(game.rules.HEAD):
         if name not in game.rules.UNCOUNTED:
             good &= (found[name] == heads[name]).reshape(len(heads), -1).all(1)
     return found, good
@@ -69,7 +70,7 @@ def _text(game: Game, head: np.void) -> str | None:
 def _states_of(game: Game, heads: Records) -> Records:
     """[N] states with the fields of records but for settings, what texts do not tell, and what only a state has."""
     states, kept = np.repeat(game.blank, len(heads)), {*game.settings, *game.rules.UNCOUNTED}
-    for name in game.rules.HEAD.names or ():
+    for name in meaning(game.rules.HEAD):
         if name not in kept:
             states[name] = heads[name]
     return states

@@ -24,14 +24,17 @@ def written(game: pg.Game = CHESS, text: str = "startpos", **changes: Any) -> di
     """A good line as an object."""
     position, lines = game.position(text), Lines(game)
     found = make_teacher(game, depth=1, quiescence=0).lessons(position.states, 3, 1.0)
-    valid, top = found.valid[0], found.top[0]
-    rest = {"value": float(found.values[0]), "move": position.name(int(found.moves[0, 0]))}
-    rest |= {"game_id": "0-7", "ply": 4, "ts": "2026-11-15T08:00:00Z"}
-    policy = found.policy[0][top >= 0].tolist()
-    line = lines.line(
-        *(position.to_move, position.text, valid[valid >= 0].tolist(), top[top >= 0].tolist(), policy, rest)
+    record, width = np.zeros(1, lines.dtype), found.top.shape[1]
+    record["state"], record["ply"], record["game_id"], record["time"] = (
+        game.heads(position.states),
+        4,
+        "0-7",
+        1794729600,
     )
-    return {**json.loads(line), **changes}
+    record["top"] = -1
+    record["top"][:, :width], record["policy"][:, :width] = found.top, found.policy
+    record["value"], record["move"] = found.values, found.moves[:, 0]
+    return {**json.loads(lines.write(record)[0]), **changes}
 
 
 GOOD: dict[str, Any] = {  # what `written` gives, so that nothing is compiled where this file is only collected
@@ -47,7 +50,7 @@ GOOD: dict[str, Any] = {  # what `written` gives, so that nothing is compiled wh
     "move": "b1c3",
     "game_id": "0-7",
     "ply": 4,
-    "ts": "2026-11-15T08:00:00Z",
+    "ts": "2026-11-15T08:00:00+00:00",
 }
 NUMBERS = ("teacher_policy", "value")
 
@@ -64,7 +67,7 @@ def test_a_line_has_exactly_the_fields_of_the_format() -> None:
     assert list(found) == names.split()
     assert {**found, **{name: GOOD[name] for name in NUMBERS}} == GOOD
     for name in NUMBERS:
-        assert found[name] == pytest.approx(GOOD[name])
+        assert found[name] == pytest.approx(GOOD[name], abs=1e-6)
     other = written(pg.load("connect_four"), "4453")
     assert list(other) == ["position", *names.split()[1:]]
 

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,11 +179,11 @@ def map_packed(
         raise InvalidValue(f"{path} has no column {', '.join(missing)}, which is needed here")
     good = np.ones(len(records), np.bool_)
     if not known:
-        parts = [slice(first, first + CHUNK) for first in range(0, len(records), CHUNK)]
+        parts = [records[first : first + CHUNK] for first in range(0, len(records), CHUNK)]
         with ThreadPoolExecutor(available()) as threads:
-            for part, found in zip(parts, threads.map(lambda part: lines.check(records[part]), parts), strict=True):
-                good[part] = found
-                report(min(part.stop, len(records)), len(records))
+            for number, found in enumerate(threads.map(lines.check, parts)):
+                good[number * CHUNK :][: len(found)] = found
+                report(number * CHUNK + len(found), len(records))
     why = "no position that runs, with a teacher's evaluation of it"
     faults = [Fault(row + 1, why, b"") for row in np.flatnonzero(~good).tolist()]
     faults += [Fault(len(records) + 1, "the file ends within it", b"")] if rest else []
@@ -217,7 +217,7 @@ def _check_readable(path: Path) -> None:
 
 def numbered_lines(path: Path, raw: IO[bytes], lines: Lines) -> Iterator[tuple[int, bytes] | Fault]:
     """The lines of an open NDJSON or CSV file with their numbers, from 1; an unreadable line is a fault."""
-    number, content = 0, gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+    number, content = 0, cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if path.suffix == ".gz" else raw
     if form_of(path) == "csv":
         yield from lines_of_csv(path, content, lines.fields)
         return

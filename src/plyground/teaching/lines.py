@@ -117,7 +117,7 @@ class Lines:
     def _write(self, records: Records) -> list[bytes]:
         heads = np.ascontiguousarray(records["state"])
         _, numbers = self._legal(heads)
-        columns = (
+        columns: tuple[list[Any], ...] = (
             *(self.texts(heads), heads["to_move"].tolist(), records["top"].tolist(), _rounded(records["policy"])),
             *(_rounded(records["value"]), numbers.tolist(), self.names(heads, records["move"])),
             *(records["game_id"].tolist(), records["ply"].tolist(), records["time"].tolist()),
@@ -127,19 +127,8 @@ class Lines:
             top = [action for action in every if action >= 0]
             valid = sorted({action for action in legal if action >= 0})
             chances = dict(zip(map(str, top), policy, strict=False))
-            cells = (
-                text,
-                self.sides[side],
-                top[0],
-                top,
-                chances,
-                value,
-                valid,
-                move,
-                name.decode(errors="replace"),
-                ply,
-                _stamp(time),
-            )
+            cells: tuple[Any, ...] = (text, self.sides[side], top[0], top, chances, value, valid, move)
+            cells += (name.decode(errors="replace"), ply, _stamp(time))
             lines.append(json.dumps(dict(zip(self.fields, cells, strict=True))).encode() + b"\n")
         return lines
 
@@ -147,9 +136,12 @@ class Lines:
 
     def read(self, lines: Sequence[tuple[int, bytes]]) -> tuple[Records, list[Fault]]:
         """Records of the valid lines, and the faults of the others."""
-        parts = [self._read(lines[first : first + TOGETHER]) for first in range(0, len(lines), TOGETHER)]
-        found = [records for records, _ in parts] or [np.empty(0, self.dtype)]
-        return np.concatenate(found), sorted(fault for _, faults in parts for fault in faults)
+        found, faults = [np.empty(0, self.dtype)], list[Fault]()
+        for first in range(0, len(lines), TOGETHER):
+            records, wrong = self._read(lines[first : first + TOGETHER])
+            found.append(records)
+            faults += wrong
+        return np.concatenate(found), sorted(faults)
 
     def _read(self, lines: Sequence[tuple[int, bytes]]) -> tuple[Records, list[Fault]]:
         faults, given = list[Fault](), list[tuple[int, bytes, dict[str, Any]]]()
@@ -160,7 +152,8 @@ class Lines:
                 faults.append(Fault(number, str(error), text))
         states, rows, wrong = read_positions(self.game, [fields[self.place] for *_, fields in given])
         faults += [Fault(given[row][0], reason, given[row][1]) for row, reason in wrong.items()]
-        given = [given[row] for row in rows.tolist()]
+        kept: list[int] = rows.tolist()
+        given = [given[row] for row in kept]
         legal, numbers = self._legal(states)
         sides = np.where(states["outcome"] == RUNNING, states["to_move"], -1).tolist()
         good, moves = list[int](), legal[:, 0].copy()

@@ -96,7 +96,7 @@ def open_packed(path: Path, game: Game) -> Packed:
 
 def _dtype_of(columns: Any, game: Game) -> Dtype:
     """The type of records with these columns."""
-    head = [["state", f"|V{game.rules.HEAD.itemsize}", []]]
+    head: list[Any] = [["state", f"|V{game.rules.HEAD.itemsize}", []]]
     if columns[:1] != head:
         raise ValueError(f"the first column is {columns[:1]}, not the positions of {game}, {head}")
     named = [(name, np.dtype(kind), tuple(shape)) for name, kind, shape in columns[1:]]

@@ -127,12 +127,14 @@ def _written_tail(*values: int) -> str:
 
 def sound(states: Records) -> Bools:
     """[N] which records are positions in which `problems` finds nothing, whatever bytes they hold."""
-    pieces, sides, side = states["pieces"], states["sides"], states["to_move"]
+    pieces: NDArray[np.uint64] = states["pieces"]  # [N, 6]
+    sides: NDArray[np.uint64] = states["sides"]  # [N, 2]
+    side: NDArray[np.int8] = states["to_move"]
     clocks = (states["clock"], 0), (states["move_number"], 1)
     good = (side >= 0) & (side <= 1)
     for values, least in clocks:
         good &= (values >= least) & (values <= MOST_COUNTED)
-    taken = sides[:, 0] | sides[:, 1]
+    taken: Squares = sides[:, 0] | sides[:, 1]
     good &= (sides[:, 0] & sides[:, 1]) == 0
     good &= np.bitwise_or.reduce(pieces, 1) == taken
     good &= np.bitwise_count(pieces).sum(1) == np.bitwise_count(taken)  # no two pieces on one square
@@ -141,7 +143,8 @@ def sound(states: Records) -> Bools:
     promoted = np.maximum(counts[..., board.KNIGHTS : board.KINGS] - (2, 2, 2, 1), 0).sum(2)
     good &= ((counts[..., board.KINGS] == 1) & (promoted + counts[..., board.PAWNS] <= 8)).all(1)
     good &= _rights_are_sound(states) & _en_passant_is_sound(states, taken)
-    own, other = (np.where(side == 0, *each) for each in (sides.T, sides.T[::-1]))
+    own: Squares = np.where(side == 0, sides[:, 0], sides[:, 1])
+    other = taken & ~own
     good &= attackers(pieces, other, own, taken, 1 - side) == 0
     return good & (np.bitwise_count(attackers(pieces, own, other, taken, side)) <= 2)
 
@@ -171,8 +174,8 @@ def attackers(pieces: NDArray[np.uint64], own: Squares, other: Squares, taken: S
     """[N] the pieces of `other` that attack the king of `own`, whose side is `side`."""
     king = pieces[:, board.KINGS] & own
     square = np.bitwise_count(king - bits.ONE) & 63
-    steps = (board.PAWN[0][square], board.PAWN[1][square])
-    found = np.where(side == 0, *steps) & pieces[:, board.PAWNS]
+    steps: Any = np.where(side == 0, board.PAWN[0][square], board.PAWN[1][square])
+    found: Any = steps & pieces[:, board.PAWNS]
     found |= board.KNIGHT[square] & pieces[:, board.KNIGHTS] | board.KING[square] & pieces[:, board.KINGS]
     for kind, shift, inside in RAYS:
         sliders, ray = pieces[:, kind] | pieces[:, board.QUEENS], king
