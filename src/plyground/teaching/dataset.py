@@ -150,13 +150,13 @@ def read_dataset(
         return
     _check_readable(path)
     with plain_os_errors(f"read {shown_path(path)}"), path.open("rb") as raw:
-        done, size = 0, os.fstat(raw.fileno()).st_size
+        done, size = 0, os.fstat(raw.fileno()).st_size  # 0 of a pipe
         for found, faults, count in _chunks_read(
             numbered_lines(path, raw, lines), lines, processes if size > LARGE else 1
         ):
             _reject(path, faults, bad_lines, "line")
             done += count
-            report(done, done * size // max(1, raw.tell()))
+            report(done, done * size // max(1, raw.tell()) if size else 0)
             yield found
 
 
@@ -352,4 +352,4 @@ def _all_numbered(source: Path, lines: Lines, report: Report) -> Iterator[tuple[
                 raise InvalidValue(f"{source}, line {each.line}: {each.reason}")
             yield each
             if done % CHUNK == 0:
-                report(done, done * size // max(1, raw.tell()))
+                report(done, done * size // max(1, raw.tell()) if size else 0)

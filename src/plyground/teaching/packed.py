@@ -48,9 +48,11 @@ class Packed(NamedTuple):
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file begins as a packed dataset does."""
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+    """Whether a file begins as a packed dataset does; nothing is taken from a pipe."""
+    with contextlib.suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                return file.read(len(MAGIC)) == MAGIC
     return False
 
 
