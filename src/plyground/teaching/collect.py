@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import multiprocessing
 import signal
 import time
@@ -34,9 +33,8 @@ from plyground.games.interface import DRAW, RUNNING, Outcome
 from plyground.games.rng import draw
 from plyground.kernels.threads import available
 from plyground.teaching.config import Collect
-from plyground.teaching.dataset import Writer, map_packed, numbered_lines
-from plyground.teaching.lines import DIGITS, Fault, Lines, game_name, hash_of
-from plyground.teaching.packed import is_packed
+from plyground.teaching.dataset import Writer, read_dataset
+from plyground.teaching.lines import DIGITS, Lines, game_name, hash_of
 
 BLOCK = 2000  # positions that are written together
 TASK = 32  # games that a process plays at a time
@@ -198,21 +196,12 @@ class Repeats:
 
     def recall(self, path: Path, lines: Lines) -> None:
         """Count the positions of an existing file."""
-        if is_packed(path):
-            try:
-                self.counts.update(map_packed(path, lines)["key"].tolist())
-            except InvalidValue as error:
-                raise InvalidValue(f"{error}: choose another --out") from None
-            return
-        with path.open("rb") as raw:
-            for each in numbered_lines(path, raw, lines):
-                if isinstance(each, Fault):
-                    raise InvalidValue(f"{path}, line {each.line}: {each.reason}; choose another --out")
-                try:
-                    self.counts.update(lines.keys([str(json.loads(each[1])[lines.place])]))
-                except (ValueError, KeyError, TypeError):
-                    why = f"{path}, line {each[0]} is damaged"
-                    raise InvalidValue(f"{why}: repair it, or choose another --out") from None
+        try:
+            for records in read_dataset(path, lines, processes=available()):
+                self.counts.update(records["key"].tolist())
+        except InvalidValue as error:
+            why = str(error).partition("; see ")[0]
+            raise InvalidValue(f"{why}: repair {path}, or choose another --out") from None
 
     def new(self, records: Records) -> Records:
         """The records whose positions were not taken too often; they are counted."""

@@ -20,7 +20,7 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -124,8 +124,8 @@ class Lines:
         )
         lines = list[bytes]()
         for text, side, every, policy, value, legal, move, name, ply, time in zip(*columns, strict=True):
-            top = [action for action in every if action >= 0]
-            valid = sorted({action for action in legal if action >= 0})
+            top: list[int] = [action for action in every if action >= 0]
+            valid: list[int] = sorted({*legal} - {-1})
             chances = dict(zip(map(str, top), policy, strict=False))
             cells: tuple[Any, ...] = (text, self.sides[side], top[0], top, chances, value, valid, move)
             cells += (name.decode(errors="replace"), ply, _stamp(time))
@@ -290,7 +290,7 @@ def _rounded(values: NDArray[np.float32]) -> list[Any]:
 
 def _check_kinds(fields: Mapping[str, Any], place: str) -> None:
     """Each field's type and range."""
-    for name, wanted, fits in ((place, "a text", _is_text), *KINDS):
+    for name, (wanted, fits) in {place: TEXT, **KINDS}.items():
         if not fits(fields[name]):
             raise BadLine(f"{name} is {wanted}, not {shorten(repr(fields[name]))}")
     total = math.fsum(fields["teacher_policy"].values())
@@ -298,20 +298,8 @@ def _check_kinds(fields: Mapping[str, Any], place: str) -> None:
         raise BadLine(f"teacher_policy sums to {total:.6g}, not to 1")
 
 
-def _is_text(value: Any) -> bool:
-    return type(value) is str
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 2**31
-
-
 def _is_list(value: Any) -> bool:
     return type(value) is list and {*map(type, value)} == {int} and min(value) >= 0 and max(value) < 2**31  # pyright: ignore
-
-
-def _is_top(value: Any) -> bool:
-    return _is_list(value) and len(value) <= MOST_TOP
 
 
 def _is_policy(value: Any) -> bool:
@@ -323,26 +311,18 @@ def _is_number(value: Any) -> bool:
     return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
-def _is_value(value: Any) -> bool:
-    return _is_number(value) and -1 <= value <= 1
-
-
-def _is_name(value: Any) -> bool:
-    return _is_text(value) or _is_number(value)
-
-
-KINDS = (
-    ("side", "a text", _is_text),
-    ("move", "a text", _is_text),
-    ("best_action", "a whole number", _is_count),
-    ("ply", "a whole number", _is_count),
-    ("top_k", f"a list of 1 to {MOST_TOP} actions", _is_top),
-    ("teacher_policy", "a probability for each action", _is_policy),
-    ("value", "a number from -1 to 1", _is_value),
-    ("valid_actions", "a list of actions", _is_list),
-    ("game_id", "a text or a number", _is_name),
-    ("ts", "a text or a number", _is_name),
-)
+TEXT = "a text", lambda value: type(value) is str
+COUNT = "a whole number", lambda value: type(value) is int and 0 <= value < 2**31
+NAME = "a text or a number", lambda value: type(value) is str or _is_number(value)
+KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    **dict.fromkeys(("side", "move"), TEXT),
+    **dict.fromkeys(("best_action", "ply"), COUNT),
+    "top_k": (f"a list of 1 to {MOST_TOP} actions", lambda value: _is_list(value) and len(value) <= MOST_TOP),
+    "teacher_policy": ("a probability for each action", _is_policy),
+    "value": ("a number from -1 to 1", lambda value: _is_number(value) and -1 <= value <= 1),
+    "valid_actions": ("a list of actions", _is_list),
+    **dict.fromkeys(("game_id", "ts"), NAME),
+}
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

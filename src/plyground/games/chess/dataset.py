@@ -174,8 +174,8 @@ def attackers(pieces: NDArray[np.uint64], own: Squares, other: Squares, taken: S
     """[N] the pieces of `other` that attack the king of `own`, whose side is `side`."""
     king = pieces[:, board.KINGS] & own
     square = np.bitwise_count(king - bits.ONE) & 63
-    steps: Any = np.where(side == 0, board.PAWN[0][square], board.PAWN[1][square])
-    found: Any = steps & pieces[:, board.PAWNS]
+    pawns: Any = board.PAWN  # [2, 64]
+    found: Squares = np.where(side == 0, pawns[0][square], pawns[1][square]) & pieces[:, board.PAWNS]
     found |= board.KNIGHT[square] & pieces[:, board.KNIGHTS] | board.KING[square] & pieces[:, board.KINGS]
     for kind, shift, inside in RAYS:
         sliders, ray = pieces[:, kind] | pieces[:, board.QUEENS], king
