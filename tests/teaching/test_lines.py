@@ -83,29 +83,13 @@ def test_what_is_written_is_read_back() -> None:
     assert CHESS.rules.text(record["state"]) == GOOD["fen"]
 
 
-@pytest.mark.parametrize("word", ["connect_four", "sequence"])
-def test_other_games_too(word: str) -> None:
-    game = pg.load(word)
-    line = written(game)
-    found, faults = Lines(game).read([(1, json.dumps(line).encode())])
-    assert not faults
-    assert game.rules.text(found[0]["state"]) == line["position"]
-
-
-def test_clocks_do_not_make_another_position_but_the_side_does() -> None:
-    later = written(text="rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 6 9")
-    other = written(text="rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1")
-    keys = [read(line)[0][0]["key"] for line in (GOOD, later, other)]
-    assert keys[0] == keys[1]
-    assert keys[0] != keys[2]
-
-
-def test_another_notation_does_not_make_another_position() -> None:
+def test_neither_clocks_nor_notation_make_another_position_but_the_side_does() -> None:
     text = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
     line = written(text=text)
     others = [f"  {text}", text.replace("- 0 1", "e3 0 1"), text.replace(" 0 1", ""), text.replace("b KQ", "b  KQ")]
-    keys = {int(read({**line, "fen": each})[0][0]["key"]) for each in (text, *others)}
-    assert len(keys) == 1
+    others.append(text.replace("0 1", "6 9"))
+    assert len({int(read({**line, "fen": each})[0][0]["key"]) for each in (text, *others)}) == 1
+    assert read(written(text=text.replace(" b ", " w ")))[0][0]["key"] != read(line)[0][0]["key"]
 
 
 def test_a_promotion_is_read_in_4096_actions() -> None:
@@ -163,10 +147,9 @@ def test_a_wrong_line_is_refused_with_the_reason(name: str) -> None:
 
 
 def test_good_lines_among_wrong_ones_are_read() -> None:
-    lines = [json.dumps(GOOD).encode(), CUT, json.dumps(ILLEGAL).encode(), json.dumps(GOOD).encode()]
-    found, faults = LINES.read(list(enumerate(lines, start=1)))
-    assert len(found) == 2
-    assert [fault.line for fault in faults] == [2, 3]
+    good = json.dumps(GOOD).encode()
+    found, faults = LINES.read(list(enumerate([good, CUT, json.dumps(ILLEGAL).encode(), good], start=11)))
+    assert (len(found), [fault.line for fault in faults]) == (2, [12, 13])
 
 
 JUNK = st.recursive(
