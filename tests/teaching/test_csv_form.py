@@ -16,22 +16,18 @@ from plyground.errors import Error
 from plyground.teaching.dataset import convert, read_all
 from plyground.teaching.lines import Lines
 
+LINES = Lines(pg.load("connect_four"))
 HEAD = b"position,side,best_action,teacher_policy,top_k,valid_actions,value,move,game_id,ply,ts\n"
 BOARD = "......./......./......./......./...o.../...x..."
 ROW = f"{BOARD},●,3,3:1.0,3,0 1 2 3 4 5 6,0.5,4,g,2,now\n".encode()
 
 
-@pytest.fixture
-def lines(connect_four: pg.Game) -> Lines:
-    return Lines(connect_four)
-
-
-def test_columns_are_the_fields_of_a_line(tmp_path: Path, lines: Lines) -> None:
+def test_columns_are_the_fields_of_a_line(tmp_path: Path) -> None:
     collected(FOUR, tmp_path / "a.ndjson")
-    convert(tmp_path / "a.ndjson", tmp_path / "b.csv", lines)
+    convert(tmp_path / "a.ndjson", tmp_path / "b.csv", LINES)
     with (tmp_path / "b.csv").open(encoding="utf-8", newline="") as file:
         first = next(csv.DictReader(file))
-    assert tuple(first) == lines.fields
+    assert tuple(first) == LINES.fields
     assert first["top_k"].split()[0] == first["best_action"]
 
 
@@ -53,39 +49,37 @@ def test_columns_are_the_fields_of_a_line(tmp_path: Path, lines: Lines) -> None:
         (HEAD + b"\x00\n", "line"),
     ],
 )
-def test_what_is_no_csv_is_one_sentence(
-    tmp_path: Path, lines: Lines, content: bytes, packed: str, message: str, target: str
-) -> None:
+def test_what_is_no_csv_is_one_sentence(tmp_path: Path, content: bytes, packed: str, message: str, target: str) -> None:
     source = tmp_path / f"bad.csv{packed}"
     source.write_bytes(gzip.compress(content) if packed else content)
     with pytest.raises(Error, match=rf"bad\.csv.*{message}") as found:
-        convert(source, tmp_path / target, lines)
+        convert(source, tmp_path / target, LINES)
     assert len(str(found.value)) < 500
     assert {path.name for path in tmp_path.iterdir()} <= {source.name, f"{source.name}.rejected"}
 
 
-def test_a_row_that_is_wrong_is_left_out_on_request(tmp_path: Path, lines: Lines) -> None:
+def test_a_row_that_is_wrong_is_left_out_on_request(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(HEAD + ROW + b"1,2,3\n" + ROW)
-    assert len(read_all(tmp_path / "a.csv", lines, "skip")) == 2
+    assert len(read_all(tmp_path / "a.csv", LINES, "skip")) == 2
     assert b'"line": 3' in (tmp_path / "a.csv.rejected").read_bytes()
 
 
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:-20], lambda data: data[:20] + b"xx" + data[22:], lambda data: b"x"]
 )
-def test_a_damaged_archive_is_one_sentence(tmp_path: Path, lines: Lines, damage: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_archive_is_one_sentence(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     source = tmp_path / "bad.csv.gz"
     source.write_bytes(damage(gzip.compress(HEAD + random.Random(0).randbytes(9).hex().encode() * 999)))
     with pytest.raises(Error, match=r"bad\.csv\.gz"):
-        convert(source, tmp_path / "out.ndjson", lines)
+        convert(source, tmp_path / "out.ndjson", LINES)
 
 
 @pytest.mark.parametrize("odd", ["[" * 5000, r'"\ud800"', '"' + "x" * 10_000, "1" * 5000])
-def test_an_odd_line_of_a_dataset_is_one_sentence(tmp_path: Path, lines: Lines, odd: str) -> None:
+def test_an_odd_line_of_a_dataset_is_one_sentence(tmp_path: Path, odd: str) -> None:
     source = tmp_path / "bad.ndjson"
-    whole = dict.fromkeys(lines.fields, '""') | {"teacher_policy": "{}", "position": odd}
+    whole = dict.fromkeys(LINES.fields, '""') | {"teacher_policy": "{}", "position": odd}
     source.write_text("{" + ", ".join(f'"{name}": {value}' for name, value in whole.items()) + "}\n")
     with pytest.raises(Error, match=r"bad\.ndjson, line 1 is no line of a dataset") as found:
-        convert(source, tmp_path / "out.csv", lines)
+        convert(source, tmp_path / "out.csv", LINES)
     assert len(str(found.value)) < 500
     assert [path.name for path in tmp_path.iterdir()] == [source.name]

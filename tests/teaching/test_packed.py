@@ -83,6 +83,8 @@ def test_a_forged_record_is_refused_or_left_out(tmp_path: Path, records: np.ndar
         records["state"][value][3] = 2**63 if value == "stones" else 3
     else:
         records[column][3] = value
+    alone = records[[*dict.fromkeys(["state", "top" if column == "policy" else column, column])]]
+    assert np.flatnonzero(~LINES.check(alone)).tolist() == [3], "whatever other columns there are"
     forged = written(tmp_path / "b.packed", records)
     with pytest.raises(pg.InvalidValue, match=r"b.packed, position 4: no position that runs.*--bad-lines skip"):
         read_all(forged, LINES)
