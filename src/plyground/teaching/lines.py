@@ -126,9 +126,9 @@ class Lines:
         for text, side, every, policy, value, legal, move, name, ply, time in zip(*columns, strict=True):
             top: list[int] = [action for action in every if action >= 0]
             valid: list[int] = sorted({*legal} - {-1})
-            chances = dict(zip(map(str, top), policy, strict=False))
-            cells: tuple[Any, ...] = (text, self.sides[side], top[0], top, chances, value, valid, move)
-            cells += (name.decode(errors="replace"), ply, _stamp(time))
+            chances: dict[str, float] = dict(zip(map(str, top), policy, strict=False))
+            cells: list[Any] = [text, self.sides[side], top[0], top, chances, value, valid, move]
+            cells += [name.decode(errors="replace"), ply, _stamp(time)]
             lines.append(json.dumps(dict(zip(self.fields, cells, strict=True))).encode() + b"\n")
         return lines
 
@@ -311,10 +311,11 @@ def _is_number(value: Any) -> bool:
     return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
-TEXT = "a text", lambda value: type(value) is str
-COUNT = "a whole number", lambda value: type(value) is int and 0 <= value < 2**31
-NAME = "a text or a number", lambda value: type(value) is str or _is_number(value)
-KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+Kind = tuple[str, Callable[[Any], bool]]  # in words, and whether a value is of it
+TEXT: Kind = "a text", lambda value: type(value) is str
+COUNT: Kind = "a whole number", lambda value: type(value) is int and 0 <= value < 2**31
+NAME: Kind = "a text or a number", lambda value: type(value) is str or _is_number(value)
+KINDS: dict[str, Kind] = {
     **dict.fromkeys(("side", "move"), TEXT),
     **dict.fromkeys(("best_action", "ply"), COUNT),
     "top_k": (f"a list of 1 to {MOST_TOP} actions", lambda value: _is_list(value) and len(value) <= MOST_TOP),

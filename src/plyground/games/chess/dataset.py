@@ -175,7 +175,8 @@ def attackers(pieces: NDArray[np.uint64], own: Squares, other: Squares, taken: S
     king = pieces[:, board.KINGS] & own
     square = np.bitwise_count(king - bits.ONE) & 63
     pawns: Any = board.PAWN  # [2, 64]
-    found: Squares = np.where(side == 0, pawns[0][square], pawns[1][square]) & pieces[:, board.PAWNS]
+    found = np.zeros(len(pieces), np.uint64)
+    found |= np.where(side == 0, pawns[0][square], pawns[1][square]) & pieces[:, board.PAWNS]
     found |= board.KNIGHT[square] & pieces[:, board.KNIGHTS] | board.KING[square] & pieces[:, board.KINGS]
     for kind, shift, inside in RAYS:
         sliders, ray = pieces[:, kind] | pieces[:, board.QUEENS], king
