@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,9 +174,8 @@ def attackers(pieces: NDArray[np.uint64], own: Squares, other: Squares, taken: S
     """[N] the pieces of `other` that attack the king of `own`, whose side is `side`."""
     king = pieces[:, board.KINGS] & own
     square = np.bitwise_count(king - bits.ONE) & 63
-    pawns: Any = board.PAWN  # [2, 64]
-    found = np.zeros(len(pieces), np.uint64)
-    found |= np.where(side == 0, pawns[0][square], pawns[1][square]) & pieces[:, board.PAWNS]
+    pawns = cast("NDArray[np.uint64]", board.PAWN)[(side != 0).astype(np.int64), square]
+    found: Squares = pawns & pieces[:, board.PAWNS]
     found |= board.KNIGHT[square] & pieces[:, board.KNIGHTS] | board.KING[square] & pieces[:, board.KINGS]
     for kind, shift, inside in RAYS:
         sliders, ray = pieces[:, kind] | pieces[:, board.QUEENS], king
