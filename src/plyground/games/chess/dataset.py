@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,7 +174,7 @@ def attackers(pieces: NDArray[np.uint64], own: Squares, other: Squares, taken: S
     """[N] the pieces of `other` that attack the king of `own`, whose side is `side`."""
     king = pieces[:, board.KINGS] & own
     square = np.bitwise_count(king - bits.ONE) & 63
-    pawns = cast("NDArray[np.uint64]", board.PAWN)[(side != 0).astype(np.int64), square]
+    pawns = board.PAWN[(side != 0).astype(np.int64), square]
     found: Squares = pawns & pieces[:, board.PAWNS]
     found |= board.KNIGHT[square] & pieces[:, board.KNIGHTS] | board.KING[square] & pieces[:, board.KINGS]
     for kind, shift, inside in RAYS:
