@@ -38,7 +38,7 @@ from plyground.runs.trust import cluster_of
 from plyground.specs import exists, split, split_path
 from plyground.teaching.collect import collect
 from plyground.teaching.config import Collect
-from plyground.teaching.csv_form import convert
+from plyground.teaching.dataset import convert
 from plyground.teaching.lines import Lines
 from torture import MOST_FINDINGS, Deadline, Report
 from torture.mutations import Corpus
