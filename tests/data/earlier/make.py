@@ -17,23 +17,28 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
 import plyground as pg
 from plyground import specs
+from plyground.web.catalogue import YOU, seats_of
+from plyground.web.requests import Clock
 from plyground.web.store import Store, default_folder
 from plyground.web.table import FORMAT, Saved, Table
 
 FOLDER = Path(sys.argv[1]).resolve()
+CACHE = FOLDER.with_name("cache")
 GAMES = ["connect_four", "chess", "paco_sako", "sequence", "sequence:rules=boxed", "sequence:seats=4"]
-SHORT = "--games-per-cycle 20 --num-envs 8 --eval-games 4 --eval-opponents random".split()
+SHORT = ["--games-per-cycle", "20", "--num-envs", "8", "--eval-games", "4", "--eval-opponents", "random"]
 RUNS = {
     "dqn": "connect_four --network 16 --buffer-size 200 --learning-starts 32 --batch-size 16",
     "reinforce": "connect_four --network 16+value --batch-size 16",
     "a2c": "connect_four --network 16+value --batch-size 16 --rollout-length 4",
-    "ppo": "connect_four --network b1c4+value --batch-size 16 --rollout-length 6",
-    "alphazero": "connect_four --network 8+value --buffer-size 120 --learning-starts 32 --batch-size 16 --simulations 4 --considered 4",
+    "ppo": "connect_four --network 8-8+value --batch-size 16 --rollout-length 6",
+    "alphazero": "connect_four --network 8+value --buffer-size 120 --learning-starts 32 --batch-size 16"
+    " --simulations 4",
     "tabular": "sequence",
 }
 
@@ -56,13 +61,13 @@ def runs() -> None:
     plyground("train", "dqn", "my_game.py", "--network", "8", "--buffer-size", "100", "--learning-starts", "32",
               "--batch-size", "16", *SHORT, "--threads", "1", "--cycles", "1", "--out", "runs/own_game")  # fmt: skip
     plyground("train", "imitation", "connect_four", "--data", "teacher.ndjson", "--network", "16", "--epochs", "1",
-              "--seed", "3", "--out", "runs/imitation")  # fmt: skip
+              "--validation-split", "0.5", "--seed", "3", "--out", "runs/imitation")  # fmt: skip
     train("dqn", "--seeds", "2", out="seeds", cycles=1)
-    train("dqn", "--init", "runs/imitation", out="tuned", cycles=1)
+    train("dqn", "--init", "runs/imitation", "--dueling", out="tuned", cycles=1)
     kill()
-    plyground("runs", "pack", "runs/dqn", "dqn.zip")
+    (FOLDER / "runs/own_game/curves.png").unlink()  # pictures are large
+    plyground("runs", "pack", "runs/own_game", "packed.tar")
     plyground("runs", "publish", "runs/ppo", "published", "--games", "2")
-    plyground("export", "onnx", "runs/dqn", "dqn.onnx")
 
 
 def kill() -> None:
@@ -70,7 +75,8 @@ def kill() -> None:
     path = FOLDER / "runs" / "killed"
     words = [*RUNS["dqn"].split(), *SHORT, "--threads", "1", "--cycles", "500", "--out", "runs/killed"]
     process = subprocess.Popen([sys.executable, "-m", "plyground", "train", "dqn", *words], cwd=FOLDER)
-    while len(list(path.glob("checkpoints/[0-9]*"))) < 2:
+    metrics = path / "metrics.jsonl"
+    while not metrics.exists() or metrics.read_bytes().count(b'"event": "cycle"') < 2:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -86,16 +92,24 @@ def games() -> None:
 
 
 def page() -> None:
-    """Games that the page has kept: of each game one that goes on, and one of chess that was given up."""
+    """Games that the page has kept: of each game and each kind of opponent one that goes on, one of chess that was
+    given up, and one that is studied."""
     store = Store(default_folder())
-    for number, word in enumerate([*GAMES, "chess"]):
-        (name, settings), game = specs.split(word), pg.load(word)
-        others = ["random"] * (game.rules.SEATS - 1)
-        saved = Saved(FORMAT, f"{number:016x}", name, settings, ["you", *others], ["You", *others], 7, "", [])
+    chosen = [(word, "level:3") for word in GAMES]
+    chosen += [("chess", each) for each in ("random", "greedy", "minimax:depth=3", "search:sims=200", "trained")]
+    chosen += [("connect_four", "search:net=trained,sims=200"), ("chess", YOU)]
+    for number, (word, opponent) in enumerate(chosen):
+        game = pg.load(word)
+        others = [opponent] * (seats_of(game) - 1)
+        names = ["You", *(each if each != YOU else "Ada" for each in others)]
+        settings = {key: specs.text(value) for key, value in game.settings.items()}
+        text = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2" if opponent == YOU else ""
+        clocks = {"clock": Clock(300.0, 2.0), "clocks": [300.0, 300.0]} if opponent == "greedy" else {}
+        saved = Saved(FORMAT, f"{number:016x}", game.word, settings, [YOU, *others], names, 7, text, [], **clocks)
         table = Table(saved, game)
         while len(table.moves) < 9 and not table.over:
             table._act(table.position.legal()[-1])
-        if number == len(GAMES):
+        if opponent == "random":
             table.resign()
         store.keep(saved, table.info())
     store.flush()
@@ -123,8 +137,9 @@ def main() -> None:
     blocks()
     if FOLDER.exists():
         shutil.rmtree(FOLDER)
-    (FOLDER / "games").mkdir(parents=True)
-    os.environ["PLYGROUND_CACHE"] = str(FOLDER / "private")
+    for name in ("games", "private"):
+        (FOLDER / name).mkdir(parents=True)
+    os.environ["PLYGROUND_CACHE"] = str(CACHE)
     old = Path(pg.__file__).parents[2]
     shutil.copy(old / "examples" / "three_in_a_row.py", FOLDER / "my_game.py")
     (FOLDER / "book.txt").write_text("44\n# a comment\n1. 4 3\n")
@@ -132,12 +147,18 @@ def main() -> None:
     games()
     page()
     collect = ["teach", "collect", "--seed", "3", "--depth", "1", "--games"]
-    plyground(*collect, "4", "connect_four", "--out", "teacher.ndjson")
+    plyground(*collect, "8", "connect_four", "--out", "teacher.ndjson")
     plyground(*collect, "2", "chess", "--max-plies", "12", "--out", "chess.ndjson.gz")
     plyground("teach", "convert", "connect_four", "teacher.ndjson", "teacher.csv")
     plyground("ladder", "connect_four", "random", "greedy", "--games", "4", "--file", "ladder.json")
     runs()
-    (FOLDER / "my.toml").write_text((FOLDER / "runs" / "dqn" / "config.toml").read_text())
+    shutil.copy(FOLDER / "runs" / "dqn" / "config.toml", FOLDER / "my.toml")
+    for name in ("secret", "trusted", "tables"):
+        (shutil.copy if name == "secret" else shutil.copytree)(CACHE / name, FOLDER / "private" / name)
+    with tarfile.open(Path(__file__).with_name("files.tar.xz"), "w:xz") as archive:
+        archive.add(
+            FOLDER, "", filter=lambda entry: None if entry.name.endswith(("curves.png", "board.png")) else entry
+        )
 
 
 if __name__ == "__main__":
