@@ -12,7 +12,8 @@ import pytest
 
 import plyground as pg
 from conftest import TINY, at_once
-from plyground.agents.agent import Learning, ask, compile_kernels, make, stoppable
+from plyground.agents import agent as agent_module
+from plyground.agents.agent import Learning, ask, compile_kernels, current, make, stoppable
 from plyground.agents.search import (
     NetworkSearchAgent,
     ReusingNetworkSearchAgent,
@@ -72,10 +73,19 @@ def test_bad_options_are_refused_in_a_sentence(spec: str, sentence: str, connect
     assert "\n" not in str(error.value)
 
 
-def test_a_network_of_another_game_is_refused(connect_four: pg.Game) -> None:
-    from plyground.agents import agent
+@pytest.mark.parametrize("older", ["net=trained", "run={run}"])
+def test_older_names_of_a_model_are_read_and_never_written(older: str, connect_four: pg.Game) -> None:
+    run = agent_module._pretrained(connect_four)  # pyright: ignore[reportPrivateUsage]
+    agent, today = (make(f"search:{each},sims=4".format(run=run), connect_four) for each in (older, "model=trained"))
+    assert repr(agent) == repr(today)
+    start = connect_four.start()
+    assert start.ask(agent) == start.ask(today)
+    assert current({"net": "trained", "sims": "4"}) == {"model": "trained", "sims": "4"}
+    assert current({"run": "DIR"}) == current({"model": "DIR"})
 
-    run = agent._pretrained(pg.load("chess"))  # pyright: ignore[reportPrivateUsage]
+
+def test_a_network_of_another_game_is_refused(connect_four: pg.Game) -> None:
+    run = agent_module._pretrained(pg.load("chess"))  # pyright: ignore[reportPrivateUsage]
     with pytest.raises(pg.Error, match="chess"):
         make(f"search:model={run},sims=10", connect_four)
     with pytest.raises(pg.InvalidValue, match="has no pretrained network"):

@@ -96,7 +96,7 @@ def page() -> None:
     given up, and one that is studied."""
     store = Store(default_folder())
     chosen = [(word, "level:3") for word in GAMES]
-    chosen += [("chess", each) for each in ("random", "greedy", "minimax:depth=3", "search:sims=200", "trained")]
+    chosen += [("chess", each) for each in ("random", "greedy", "minimax:depth=3", "search:sims=1000", "trained")]
     chosen += [("connect_four", "search:net=trained,sims=200"), ("chess", YOU)]
     for number, (word, opponent) in enumerate(chosen):
         game = pg.load(word)
