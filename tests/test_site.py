@@ -18,7 +18,8 @@ import plyground as pg
 from conftest import ROOT
 from plyground.cli.help import COMMANDS
 from plyground.learners import LEARNERS
-from test_readme import PAGES, shorter
+from run_pages import shorter
+from test_readme import PAGES
 
 pytestmark = pytest.mark.once
 DOCS = ROOT / "docs"

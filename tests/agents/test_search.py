@@ -12,8 +12,9 @@ import pytest
 
 import plyground as pg
 from conftest import TINY, at_once
+from plyground.agents import registry
 from plyground.agents.agent import Learning, ask, compile_kernels, stoppable
-from plyground.agents.registry import find_model, make
+from plyground.agents.registry import current, find_model, make
 from plyground.agents.search import (
     ReusingSearchAgent,
     SearchAgent,
@@ -71,9 +72,18 @@ def test_bad_options_are_refused_in_a_sentence(spec: str, sentence: str, connect
     assert "\n" not in str(error.value)
 
 
-def test_a_network_of_another_game_is_refused(connect_four: pg.Game) -> None:
-    from plyground.agents import registry
+@pytest.mark.parametrize("older", ["net=trained", "run={run}"])
+def test_older_names_of_a_model_are_read_and_never_written(older: str, connect_four: pg.Game) -> None:
+    run = registry._pretrained(connect_four)  # pyright: ignore[reportPrivateUsage]
+    agent, today = (make(f"search:{each},sims=4".format(run=run), connect_four) for each in (older, "model=trained"))
+    assert repr(agent) == repr(today)
+    start = connect_four.start()
+    assert start.ask(agent) == start.ask(today)
+    assert current({"net": "trained", "sims": "4"}) == {"model": "trained", "sims": "4"}
+    assert current({"run": "DIR"}) == current({"model": "DIR"})
 
+
+def test_a_network_of_another_game_is_refused(connect_four: pg.Game) -> None:
     run = registry._pretrained(pg.load("chess"))  # pyright: ignore[reportPrivateUsage]
     with pytest.raises(pg.Error, match="chess"):
         make(f"search:model={run},sims=10", connect_four)
