@@ -183,7 +183,7 @@ def test_games_that_the_page_has_kept_go_on(there: Path) -> None:
             assert table.ending == "You resign."
             table.undo()
         table.reply(table.position.legal()[0])
-        store.keep(sealed(table.saved, game), table.info())
+        store.keep(sealed(table.saved, game), table.title)
         store.flush()
         again = opened(Store(default_folder()).read(name))
         assert again.actions == table.saved.actions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from plyground.teaching.lines import Lines
 
 pytestmark = pytest.mark.compiled
 CHESS = Collect(games=8, depth=1, quiescence=1, threads=1, opening_plies=60, seed=4)
-SOME = {"games": 2, "max_plies": 20, "depth": 1, "threads": 1}
+SOME: dict[str, Any] = {"games": 2, "max_plies": 20, "depth": 1, "threads": 1}
 
 
 @pytest.mark.parametrize("config", [CHESS, *(Collect(game=game, **SOME) for game in ("sequence", "paco_sako"))])

@@ -26,7 +26,7 @@ from plyground import specs
 from plyground.web.catalogue import YOU, seats_of
 from plyground.web.requests import Clock
 from plyground.web.store import Store, default_folder
-from plyground.web.table import FORMAT, Saved, Table
+from plyground.web.table import FORMAT, Saved, Table  # pyright: ignore  (of the version that makes the files)
 
 FOLDER = Path(sys.argv[1]).resolve()
 CACHE = FOLDER.with_name("cache")
