@@ -24,7 +24,7 @@ import chess.engine
 import numpy as np
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.agents.uci import find
 from plyground.games.rng import seeds
 from plyground.report.analysis import GameAnalysis, analyse_game

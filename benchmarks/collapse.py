@@ -12,12 +12,12 @@ import argparse
 
 import numpy as np
 
+from plyground.agents.network import SamplingAgent
 from plyground.batch import Batch
 from plyground.learners.config import Reinforce
 from plyground.learners.defaults import resolve
 from plyground.learners.evaluation import evaluate
 from plyground.learners.reinforce import ReinforceLearner
-from plyground.learners.rollout import SamplingAgent
 from plyground.learners.training import progress
 
 GAMES = 1000

@@ -35,7 +35,7 @@ import torch
 from torch import Tensor
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.arena.rating import mean_and_interval
 from plyground.backend.device import is_gpu

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import plyground as pg
-from plyground.agents.agent import Agent, make
+from plyground.agents.agent import Agent
+from plyground.agents.registry import make
 from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
 from plyground.games.interface import RUNNING
 from plyground.games.rng import seeds

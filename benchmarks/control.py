@@ -25,7 +25,7 @@ import numpy as np
 
 import connect_four_phases as phases
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.runs.settings import profile
 
 SAME: dict[str, dict[str, Any]] = {  # for both learners; without normalisation, which only AlphaZero's updates learn

@@ -60,7 +60,7 @@ def batch_loop(game: pg.Game, n: int) -> Callable[[], int]:
 
 def vector_loop(game: pg.Game, n: int, opponent: str | None = None) -> Callable[[], int]:
     """A step of a vector environment; the actions are drawn as quickly as those of the batch."""
-    from plyground.agents.agent import Random
+    from plyground.agents.scripted import Random
     from plyground.interop.gymnasium import GameVectorEnv
 
     envs, player, rngs = GameVectorEnv(game, n, opponent, threads=1), Random(game), np.arange(n, dtype=np.uint64)

@@ -17,7 +17,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.arena.rating import mean_and_interval
 from plyground.learners.evaluation import OPENINGS_SEED

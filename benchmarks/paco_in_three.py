@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.games.interface import RUNNING
 from plyground.games.paco_sako.board import LIFT
 from plyground.games.paco_sako.search import DEEP_WORK, copy, ended, explore, forced_wins, gives_sako, limit, memory

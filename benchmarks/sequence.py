@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.games.rng import seeds
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import openings
 from plyground.games.connect_four.grade import grade
 from plyground.games.connect_four.solver.book import shipped

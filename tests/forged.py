@@ -10,7 +10,7 @@ from typing import Any
 import safetensors.numpy
 
 from plyground.runs.files import checksum
-from plyground.runs.trust import signature_of
+from plyground.runs.trust import remember_data
 
 Arrays = dict[str, Any]
 
@@ -30,7 +30,7 @@ def change_tensors(path: Path, change: Callable[[Arrays], Arrays]) -> None:
     rewrite(path, safetensors.numpy.save({**arrays, **change(arrays)}))
 
 
-def sign(path: Path) -> None:
-    """Sign a file as this user's Plyground does."""
+def claim(path: Path) -> None:
+    """Enter a file with positions into the list of what this user's Plyground has written."""
     run = path.parents[2] if path.name == "manifest.json" else path.parent
-    path.with_suffix(".signature").write_bytes(signature_of(run, path.name, path.read_bytes()))
+    remember_data(run, [(path.name, path.read_bytes())])

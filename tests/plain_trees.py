@@ -18,7 +18,7 @@ from plyground.search.tree_arrays import OPEN, Trees
 from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_memory import new_trees
 
-PARTS = r"kernels\.uncounted|search\.tree_(policy|result|reuse)|models\.judge"
+PARTS = r"kernels\.no_refcounts|search\.tree_(policy|result|reuse)|models\.judge"
 COMPILED = rf"^from (numba|plyground\.({PARTS})) import .*$"
 """imports that the plain functions do without: decorators, and the functions of one another"""
 NO_MODEL = Judge(np.zeros(1, NO_WORK), np.zeros(1, NO_WORK))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conftest import ROOT, TINY
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.learners import LEARNERS
 from plyground.learners.defaults import resolve

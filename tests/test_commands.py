@@ -50,7 +50,11 @@ RUNS = (
 
 
 def commands_of(page: Path) -> list[str]:
-    lines = [line.partition(" #")[0].strip() for block in blocks_of(page, "sh") for line in block.splitlines()]
+    lines = [
+        line.partition(" #")[0].strip()
+        for block in blocks_of(page.read_text(encoding="utf-8"), "sh")
+        for line in block.splitlines()
+    ]
     return [line.removeprefix("plyground ") for line in lines if line.startswith("plyground ")]
 
 
@@ -90,8 +94,8 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "my_game.py": "\n\n".join(pieces_of_a_game()),
         "game.pgn": PGN,
         "games.pgn": PGN * 2,
-        **files_of(OWN),
-        **files_of(MODEL),
+        **files_of(OWN.read_text(encoding="utf-8")),
+        **files_of(MODEL.read_text(encoding="utf-8")),
     }
     files["game.txt"] = UNFINISHED
     files["mine.toml"] = 'learner = "dqn"\ngame = "connect_four"\nnetwork = "16"\n'

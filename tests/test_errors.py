@@ -64,9 +64,9 @@ def test_all_but_learning_works_without_the_extras() -> None:
     assert "Good-bye" in done.stdout
 
 
-def test_what_needs_the_extras_says_how_to_install_them(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text('learner = "dqn"\ngame = "connect_four"\n')
-    commands = ["train dqn", f"match run:{tmp_path} random", "grade random --positions 5 --picture x.png"]
+def test_what_needs_the_extras_says_how_to_install_them() -> None:
+    run = ROOT / "src" / "plyground" / "trained" / "connect_four"
+    commands = ["train dqn", f"match run:{run} random", "grade random --positions 5 --picture x.png"]
     commands += ["play connect_four trained"]  # before the first board
     done = without_extras(*commands)
     assert done.stdout.count("exit code 2") == len(commands)

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 import plyground as pg
-import plyground.game as game_module
-import plyground.position as position_module
 
 HOME = Path(pg.__file__).parent
 PROGRAMS = [HOME / "games" / "connect_four" / "solver" / "make_book.py"]  # has a command line of its own
@@ -70,23 +68,11 @@ plyground.load({str(Path(__file__).parent / "tiny_games" / "hops.py")!r}).start(
         assert done.stderr.count("compiling") == count, done.stderr
 
 
-def test_a_first_guess_is_answered_with_the_right_name() -> None:
-    game = pg.load("connect_four")
-    with pytest.raises(AttributeError, match=r"no attribute 'play'; here: position = pg\.load\(NAME\)\.start\(\)"):
-        pg.__getattr__("play")  # where nothing has imported the package of that name
-    with pytest.raises(AttributeError, match=r"a game has no attribute 'new'; here: start\(\)"):
-        game.new()  # pyright: ignore
-    with pytest.raises(AttributeError, match=r"a position has no attribute 'legal_moves'; here: names\(\)"):
-        _ = game.start().legal_moves  # pyright: ignore
-    with pytest.raises(AttributeError, match=r"a position has no attribute 'analyze'; here: analyse\(agent\)"):
-        _ = game.start().analyze  # pyright: ignore
-    with pytest.raises(AttributeError, match=r"a position has no attribute 'bord'$"):
-        _ = game.start().bord  # pyright: ignore
-    with pytest.raises(AttributeError, match=r"no attribute 'games'; here: pg\.load\(NAME\); the names: "):
-        pg.__getattr__("games")
-    assert not {*pg._MEANT} & {*pg.__all__}, "a guess is nothing that is there"
-    for kind, meant in ((pg.Game, game_module._MEANT), (pg.Position, position_module._MEANT)):
-        assert not [name for name in meant if hasattr(kind, name)]
+def test_python_suggests_the_right_name_for_a_wrong_one() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import plyground; plyground.loads"], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.endswith("module 'plyground' has no attribute 'loads'. Did you mean: 'load'?\n")
 
 
 def test_a_call_that_lacks_something_is_refused_under_its_public_name() -> None:

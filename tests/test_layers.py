@@ -17,7 +17,7 @@ LAYERS = [
     ["games"],
     ["kernels"],
     ["game"],
-    ["position"],
+    ["position", "checked_states"],
     ["backend"],
     ["batch"],
     ["networks", "tables", "models"],
@@ -43,7 +43,7 @@ LAZY = {("game", "position"), ("game", "backend"), ("position", "agents")}
 CONTRACT = {
     *("rules", "board", "cards", "lines", "patterns", "search", "evaluate"),
     *("text", "drawing", "scene", "sako"),
-    *("encoders", "cells", "table_keys", "dataset", "fen"),
+    *("encoders", "cells", "table_keys", "dataset"),
 }
 """files of a game's folder that import only the contract (modules of `games/` itself) and one another"""
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import plyground as pg
 from conftest import JIT, TINY
-from plyground.agents.agent import known, make
+from plyground.agents.registry import known, make
 from plyground.games.rng import seeds
 from plyground.learners import LEARNERS
 from plyground.models.table import rule_of

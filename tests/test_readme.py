@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 import shutil
 import subprocess
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,43 +15,24 @@ from conftest import ROOT, run
 from plyground.checks import laws
 from plyground.cli.words import is_game
 from plyground.errors import install
+from run_pages import blocks_of, files_of, plain_blocks_of, run_page
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GUIDE, MODEL, OWN, TUTORIAL = (
     ROOT / "docs" / f"{name}.md" for name in ("adding_a_game", "adding_a_model", "own_agents", "tutorial")
 )
 NEEDS_PEERS = ROOT / "docs" / "interop.md"
-SHORTER = {r"\bseconds=\d+(?![\d.])": "seconds=0.2", r"\bgames=\d{2,}": "games=20", r"\bpositions=\d+": "positions=30"}
-"""what the pages take more time for, and what the tests do"""
 
 
 def test_the_model_of_the_guide_is_the_example() -> None:
-    assert files_of(MODEL) == {"linear_model.py": (ROOT / "examples" / "linear_model.py").read_text("utf-8")}
-    assert len(files_of(MODEL)["linear_model.py"].splitlines()) <= 60
-
-
-def blocks_of(page: Path, language: str) -> list[str]:
-    """The blocks of code without a title."""
-    text = page.read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-
-
-def files_of(page: Path) -> dict[str, str]:
-    """{file name: text} of the blocks whose title is a file."""
-    found = re.findall(r'^```python title="([\w.]+)"\n(.*?)^```', page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    return dict(found)
-
-
-def shorter(code: str) -> str:
-    """The same with less training and fewer games."""
-    for long, short in SHORTER.items():
-        code = re.sub(long, short, code)
-    return code
+    files = files_of(MODEL.read_text("utf-8"))
+    assert files == {"linear_model.py": (ROOT / "examples" / "linear_model.py").read_text("utf-8")}
+    assert len(files["linear_model.py"].splitlines()) <= 60
 
 
 def pieces_of_a_game() -> list[str]:
     """The blocks of the guide that together are a game's file."""
-    return [block for block in blocks_of(GUIDE, "python") if not block.startswith(">>>")]
+    return plain_blocks_of(GUIDE.read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -65,26 +44,17 @@ def test_the_code_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, st
     if page == NEEDS_PEERS:
         for package in ("pettingzoo", "pyspiel", "onnx", "sb3_contrib"):
             pytest.importorskip(package)
-    files = {"my_game.py": pieces_of_a_game()[0]} | files_of(page)
-    for name, text in files.items():
-        (steady_path / name).write_text(text)
+    text = page.read_text(encoding="utf-8")
+    (steady_path / "my_game.py").write_text(pieces_of_a_game()[0])
     monkeypatch.chdir(steady_path if page in (GUIDE, MODEL, OWN, TUTORIAL) else ROOT)
     monkeypatch.syspath_prepend(steady_path)
-    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    names: dict[str, Any] = {"__name__": "page"}  # of the blocks without a prompt
-    for number, block in enumerate(blocks_of(page, "python")):
-        test = parser.get_doctest(block, {}, f"{page.name}[{number}]", str(page), 0)
-        if test.examples:
-            runner.run(test)
-        elif page != GUIDE:  # whose blocks are a game
-            exec(compile(shorter(block), f"{page.name}[{number}]", "exec"), names)  # noqa: S102 (our own page)
-    assert runner.summarize(verbose=False).failed == 0
+    tried, names = run_page(page.name, text, steady_path)
     if page.name == "README.md":
-        assert runner.tries > 5
+        assert tried > 5
     if page == OWN:
         score = pg.match("connect_four", pg.agent(names["network"], "connect_four"), "random", games=100).score
         assert score > 0.65, "the learner of the page learns"
-        assert all(len(text.splitlines()) < 45 for text in files_of(OWN).values())
+        assert all(len(each.splitlines()) < 45 for each in files_of(text).values())
 
 
 def test_the_game_of_the_guide_is_the_example(steady_path: Path) -> None:
@@ -104,7 +74,9 @@ def test_the_game_of_the_guide_is_the_example(steady_path: Path) -> None:
 
 def command_lines() -> list[str]:
     """Every command that a page tells to type."""
-    lines = [line for page in PAGES for block in blocks_of(page, "sh") for line in block.splitlines()]
+    lines = [
+        line for page in PAGES for block in blocks_of(page.read_text("utf-8"), "sh") for line in block.splitlines()
+    ]
     return [line.partition(" #")[0].strip() for line in lines if line.startswith("plyground ")]
 
 

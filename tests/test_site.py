@@ -16,9 +16,10 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.cli.help import HELP
+from plyground.cli.help import COMMANDS
 from plyground.learners import LEARNERS
-from test_readme import PAGES, shorter
+from run_pages import shorter
+from test_readme import PAGES
 
 pytestmark = pytest.mark.once
 DOCS = ROOT / "docs"
@@ -104,7 +105,7 @@ def test_every_command_is_among_the_tools_and_in_the_reference(monkeypatch: pyte
     tools = (DOCS / "tools.md").read_text(encoding="utf-8")
     monkeypatch.setattr(REFERENCE, "help_of", lambda name: f"help of {name}")
     page = REFERENCE.commands_page()
-    for name in HELP:
+    for name in COMMANDS:
         assert re.search(rf"^\|.*`{name}[` ]", tools, re.MULTILINE), name
         assert f"### plyground {name}\n" in page, name
     monkeypatch.undo()

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import plyground as pg
-from plyground.agents.agent import AGENTS, entries
+from plyground.agents.registry import AGENTS, entries
 from plyground.cli import app
 from plyground.cli.help import PAGE
 from plyground.games import GAMES

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 import plyground as pg
-from plyground.agents.agent import load_run, make
 from plyground.agents.network import NetworkAgent
+from plyground.agents.registry import load_run, make
 from plyground.games.rng import seeds
 from plyground.runs.directory import MANIFEST, find_checkpoint
 from plyground.search.determinized_search import Searcher

@@ -15,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from plyground.agents.agent import make as agent
+    from plyground.agents.registry import make as agent
     from plyground.arena.grade import grade
     from plyground.arena.ladder import ladder
     from plyground.arena.match import Match
@@ -41,24 +41,12 @@ _MODULES = {
     "Outcome": "games.interface",
     "Position": "position",
     "Session": "play.session",
-    "agent": "agents.agent",
+    "agent": "agents.registry",
     "grade": "arena.grade",
     "ladder": "arena.ladder",
     "train": "learners.launch",
 }
 _NAMES_THERE = {"agent": "make", "match": "play_match"}
-_MEANT = {
-    **dict.fromkeys(("play", "new"), "position = pg.load(NAME).start(), then position.play(move)"),
-    **dict.fromkeys(("game", "make", "make_game", "load_game", "env"), "pg.load(NAME)"),
-    **dict.fromkeys(
-        ("Agent", "make_agent", "load_agent", "load_run"), "pg.agent(SPEC, game), or pg.agent('run:DIR', game)"
-    ),
-    **dict.fromkeys(("analyse", "analyze"), "position.analyse('search')"),
-    **dict.fromkeys(("evaluate", "compare", "arena"), "pg.match(game, a, b)"),
-    **dict.fromkeys(("games", "list_games"), "pg.load(NAME); the names: from plyground.games import GAMES"),
-    "learn": "pg.train(LEARNER, game)",
-}
-"""a first guess: what it is here"""
 
 
 def __getattr__(name: str) -> Any:
@@ -71,9 +59,7 @@ def __getattr__(name: str) -> Any:
         if name in _NAMES_THERE:  # errors and help(...) name it as people do
             value.__module__, value.__name__, value.__qualname__ = __name__, name, name
         return value
-    from plyground.errors import no_attribute
-
-    raise no_attribute("module 'plyground'", name, _MEANT)
+    raise AttributeError(f"module 'plyground' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ import math
 import shlex
 import shutil
 import sys
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
@@ -43,18 +43,15 @@ class BrokenGame(Error):
 
 
 def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> UnknownName:
-    """The error for a name that is not among `known`, with the nearest one suggested, and all of them or `where` they
-    are listed."""
+    """The error for a name that is not among `known`, with the nearest suggested, and all of them or `where` they are
+    listed."""
     names = list(known)
-    near = difflib.get_close_matches(name, [each.partition(":")[0] for each in names], n=1)  # without options
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    near = difflib.get_close_matches(name, dict.fromkeys(each.partition(":")[0] for each in names))  # without options
+    alike = [difflib.SequenceMatcher(None, each, name).ratio() for each in near]
+    nearest = [repr(each) for each, ratio in zip(near, alike, strict=True) if ratio == alike[0]]
+    hint = f"did you mean {' or '.join(nearest)}? " if near else ""
     listed = f"see {where}" if where else f"known: {', '.join(names) or 'none'}"
     return UnknownName(f"no {kind} {shorten(name)!r}; {hint}{listed}")
-
-
-def no_attribute(what: str, name: str, meant: Mapping[str, str]) -> AttributeError:
-    """The error for an attribute that is not there; `meant` says what the names of other libraries are here."""
-    return AttributeError(f"{what} has no attribute {name!r}" + (f"; here: {meant[name]}" if name in meant else ""))
 
 
 def shorten(text: str, limit: int = 80) -> str:

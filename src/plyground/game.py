@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from plyground.errors import (
     InvalidText,
     InvalidValue,
     is_whole,
-    no_attribute,
     shorten,
     shown,
     unknown,
@@ -47,16 +46,6 @@ if TYPE_CHECKING:
 
 
 MOST_SHOWN = 1000  # characters of a path that is to be typed again
-_MEANT = {
-    **dict.fromkeys(("new", "reset", "init", "initial_state", "new_initial_state", "new_game"), "start()"),
-    **dict.fromkeys(("moves", "legal_moves", "legal_actions", "legal", "names"), "start().names(), of a position"),
-    **dict.fromkeys(("play", "step"), "start().play(move), of a position"),
-    **dict.fromkeys(("players", "sides"), "rules.SIDES"),
-    "name": "str(game)",
-    "agent": "pg.agent(SPEC, game)",
-    "train": "pg.train(LEARNER, game)",
-}
-"""a first guess: what it is here"""
 _LOCK = threading.Lock()  # several threads may load one file; none may see it before it has run
 
 
@@ -134,11 +123,6 @@ class Game:
         self.interpreter: Interpreted | None = None  # runs the rules while they are being compiled
         self.compiles = True  # else everything is interpreted, agents included
         self.devices: dict[str, DeviceGame] = {}  # its functions on each, made by `on_device`
-
-    if not TYPE_CHECKING:  # else the type checker would take every name for an attribute
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise no_attribute("a game", name, _MEANT)
 
     def __str__(self) -> str:
         """The name with every setting that differs from its default: `sequence:seats=4`."""

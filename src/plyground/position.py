@@ -6,34 +6,18 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.errors import IllegalAction, InvalidValue, is_whole, no_attribute, shorten, shown
+from plyground.errors import IllegalAction, InvalidValue, is_whole, shorten, shown
 from plyground.game import Game, load
 from plyground.games.interface import Outcome
 from plyground.games.rng import agent_seeds, seeds
 from plyground.games.scene import Scene, listed, listed_click, mark_last, status
 
 SQUARES = re.compile(r"([a-h][1-8]){2}[nbrq]?")  # a move as UCI writes it
-_MEANT = {
-    **dict.fromkeys(("moves", "legal_moves"), "names(), or legal() for their numbers"),
-    **dict.fromkeys(("legal_actions", "actions", "get_legal_moves"), "legal(), or names() for their names"),
-    **dict.fromkeys(
-        ("push", "move", "step", "apply_action", "make_move"), "play(move), which returns another position"
-    ),
-    **dict.fromkeys(("pop", "undo", "copy"), "nothing: a position never changes, play(move) returns another"),
-    **dict.fromkeys(("is_over", "is_terminal", "done", "game_over", "is_game_over", "finished"), "over"),
-    **dict.fromkeys(("winner", "result", "reward", "returns"), "outcome"),
-    **dict.fromkeys(("turn", "player", "current_player", "side_to_move"), "to_move"),
-    **dict.fromkeys(("board", "show", "render", "draw"), "print(position), or text"),
-    **dict.fromkeys(("best_move", "act"), "ask(agent)"),
-    **dict.fromkeys(("analyze", "analysis", "think"), "analyse(agent)"),
-    "fen": "text",
-}
-"""a first guess: what it is here"""
 
 
 class Position:
@@ -54,11 +38,6 @@ class Position:
         self.rngs = drawn if rngs is None else rngs.copy()  # [1]
         self.before: NDArray[np.void] | None = None  # [1] where the last turn began, for pictures
         self.turns: dict[int, Any] = {}  # the unfinished turn, as agents that were asked have left it (agents/turns.py)
-
-    if not TYPE_CHECKING:  # else the type checker would take every name for an attribute
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise no_attribute("a position", name, _MEANT)
 
     @classmethod
     def start(cls, game: Game | str | os.PathLike[str] | ModuleType, seed: int = 0) -> Position:
@@ -209,7 +188,8 @@ class Position:
 
     def ask(self, agent: Any, seed: int = 0) -> int:
         """The action that an agent (or the agent of a spec) chooses here; `seed` determines its random numbers."""
-        from plyground.agents.agent import ask, make
+        from plyground.agents.agent import ask
+        from plyground.agents.registry import make
 
         agent = make(agent, self.game)
         if self.over:
@@ -242,7 +222,7 @@ class Position:
     def analyse(self, agent: Any, seed: int = 0) -> Any:
         """What an agent thinks of each move, as an `Analysis` (search/analysis.py): the policy of a network; visits,
         values and lines of a search; the exact values of a solver. The best move comes first."""
-        from plyground.agents.agent import make
+        from plyground.agents.registry import make
 
         if hasattr(agent, "act") or not hasattr(agent, "analyse"):  # what only analyses need not be an agent
             agent = make(agent, self.game)

@@ -58,6 +58,29 @@ def whole_number(text: str) -> int:
     return number
 
 
+def read_whole(agent: str, option: str, text: str) -> int:
+    """The whole number that an option of an agent states."""
+    try:
+        return whole_number(text)
+    except ValueError:
+        raise InvalidValue(f"{option} of the agent {agent} is a whole number, not {shorten(text)!r}") from None
+
+
+def read_number(agent: str, option: str, text: str) -> float:
+    """The number that an option of an agent states."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidValue(f"{option} of the agent {agent} is a number, not {shorten(text)!r}") from None
+
+
+def read_flag(agent: str, option: str, text: str) -> bool:
+    """Whether an option of an agent is `true`."""
+    if text not in ("true", "false"):
+        raise InvalidValue(f"{option} of the agent {agent} is true or false, not {shorten(text)!r}")
+    return text == "true"
+
+
 def join(name: str, options: Mapping[str, Value]) -> str:
     """The spec that `split` takes apart."""
     return name + (":" if options else "") + ",".join(f"{key}={text(value)}" for key, value in options.items())

@@ -18,7 +18,7 @@ from plyground.game import Game
 from plyground.games.interface import read
 from plyground.games.table_key import TableKey, pick_key
 from plyground.kernels.cache import load_kernels
-from plyground.kernels.table import ANY_STATE, FREE, NOTES, NOTHING, Entries, Games, Pending, Rule, Scratch, Updates
+from plyground.kernels.table import ANY_STATE, FREE, NOTES, NOTHING, Acting, Entries, Pending, Rule, Scratch, Updates
 
 ROOM = 1 << 12  # entries that a new table has room for
 PLACES = 2  # for each entry that there is room for
@@ -108,7 +108,7 @@ class Table:
         self.kernels.act_all(games, entries, rule, False, self.updates(0), scratch)
         return games.actions, games.values
 
-    def learn(self, games: Games, rule: Rule, updates: Updates, scratch: Scratch) -> None:
+    def learn(self, games: Acting, rule: Rule, updates: Updates, scratch: Scratch) -> None:
         """Choose an action in each of the games, and update the value of the seat's action before it."""
         self.reserve(ENTRIES_PER_UPDATE * len(games.rows))
         self.kernels.act_all(games, self.entries, rule, True, updates, scratch)
@@ -120,9 +120,9 @@ class Table:
 
     # ---- for the kernels ----
 
-    def games(self, states: Records, rows: Longs, rngs: Rngs, actions: Ints) -> Games:
+    def games(self, states: Records, rows: Longs, rngs: Rngs, actions: Ints) -> Acting:
         """The games [N] and the rows [R] to act in; actions [N] is written."""
-        return Games(states, self.records(states), rows, rngs, actions, np.zeros(len(states)))
+        return Acting(states, self.records(states), rows, rngs, actions, np.zeros(len(states)))
 
     def records(self, states: Records) -> NDArray[np.uint8]:
         """[N, bytes] the heads of states, as bytes."""

@@ -13,7 +13,9 @@ import plyground as pg
 from conftest import ROOT, TESTS, TINY
 from naive.minimax import naive_minimax
 from plyground import specs
-from plyground.agents.agent import AGENTS, Agent, ScriptedAgent, ask, entries, known, make
+from plyground.agents.agent import Agent, ask
+from plyground.agents.registry import AGENTS, entries, known, make
+from plyground.agents.scripted import ScriptedAgent
 from plyground.checks import laws
 from plyground.games.rng import MIX_1, MIX_2, STEP, seeds
 from plyground.learners.evaluation import notation

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.games.rng import seeds

@@ -11,15 +11,15 @@ import pytest
 import plyground as pg
 from conftest import ROOT
 from naive.turns import drawn_by_score
-from plyground.agents.agent import can_search, make
 from plyground.agents.levels import ALPHA_BETA, SEARCH, SEES_WINS, levels_of, strongest
+from plyground.agents.registry import can_search, make
 from plyground.agents.teacher import Scorer
 from plyground.checks import laws
 from plyground.errors import shorten
 from plyground.games.interface import FIRST_WINS, RUNNING
 from plyground.games.rng import STEP, seeds
 from plyground.search.minimax import Minimax
-from plyground.search.wins import winning_actions
+from plyground.search.within_turn import choose, to_win
 
 pytestmark = pytest.mark.compiled
 GAMES = ("connect_four", "chess", "paco_sako", "sequence")
@@ -30,7 +30,7 @@ def planted(game: pg.Game, most: int) -> Any:
     """[N] positions of random games in which the side to move wins within its turn."""
     states = laws.sample(game, 60, seed=11).states
     states = states[states["outcome"] == RUNNING][::3][-1500:]
-    return states[winning_actions(game, states, seeds(0, len(states))) >= 0][:most]
+    return states[choose(game, states, seeds(0, len(states)), to_win(game))[0] >= 0][:most]
 
 
 @pytest.mark.parametrize("word", [*GAMES, OWN])

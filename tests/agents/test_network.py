@@ -10,8 +10,8 @@ import torch
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents.agent import known, make
 from plyground.agents.network import NetworkAgent
+from plyground.agents.registry import known, make
 from plyground.arena.match import play_match
 from plyground.backend.view import View
 from plyground.learners import training

@@ -12,10 +12,10 @@ import pytest
 
 import plyground as pg
 from conftest import TINY, at_once
-from plyground.agents.agent import Learning, ask, compile_kernels, make, stoppable
+from plyground.agents import registry
+from plyground.agents.agent import Learning, ask, compile_kernels, stoppable
+from plyground.agents.registry import current, find_model, make
 from plyground.agents.search import (
-    NetworkSearchAgent,
-    ReusingNetworkSearchAgent,
     ReusingSearchAgent,
     SearchAgent,
     default_leaf,
@@ -26,7 +26,7 @@ from plyground.checks import laws
 from plyground.cli.ctrl_c import interruptible
 from plyground.games.rng import seeds
 from plyground.search.determinized_search import DeterminizedSearch
-from plyground.search.network_search import NetworkSearch
+from plyground.search.network_search import NetworkSearch, NetworkSearches
 from plyground.search.tree_search import TreeSearch
 
 pytestmark = pytest.mark.compiled
@@ -43,7 +43,7 @@ def test_defaults_depend_on_the_game_and_on_the_network(connect_four: pg.Game) -
 
 def test_play_searches_as_the_run_has_learned(connect_four: pg.Game) -> None:
     agent = make_search(
-        connect_four, {"sims": "16"}, make("trained", connect_four), {"value_scale": 0.7, "considered": 5}
+        connect_four, {"sims": "16"}, find_model(connect_four, "trained"), {"value_scale": 0.7, "considered": 5}
     )
     assert (agent.config.value_scale, agent.config.considered, agent.config.noise) == (0.7, 5, False)
 
@@ -72,10 +72,19 @@ def test_bad_options_are_refused_in_a_sentence(spec: str, sentence: str, connect
     assert "\n" not in str(error.value)
 
 
-def test_a_network_of_another_game_is_refused(connect_four: pg.Game) -> None:
-    from plyground.agents import agent
+@pytest.mark.parametrize("older", ["net=trained", "run={run}"])
+def test_older_names_of_a_model_are_read_and_never_written(older: str, connect_four: pg.Game) -> None:
+    run = registry._pretrained(connect_four)  # pyright: ignore[reportPrivateUsage]
+    agent, today = (make(f"search:{each},sims=4".format(run=run), connect_four) for each in (older, "model=trained"))
+    assert repr(agent) == repr(today)
+    start = connect_four.start()
+    assert start.ask(agent) == start.ask(today)
+    assert current({"net": "trained", "sims": "4"}) == {"model": "trained", "sims": "4"}
+    assert current({"run": "DIR"}) == current({"model": "DIR"})
 
-    run = agent._pretrained(pg.load("chess"))  # pyright: ignore[reportPrivateUsage]
+
+def test_a_network_of_another_game_is_refused(connect_four: pg.Game) -> None:
+    run = registry._pretrained(pg.load("chess"))  # pyright: ignore[reportPrivateUsage]
     with pytest.raises(pg.Error, match="chess"):
         make(f"search:model={run},sims=10", connect_four)
     with pytest.raises(pg.InvalidValue, match="has no pretrained network"):
@@ -98,8 +107,8 @@ def test_a_finished_game_is_refused(connect_four: pg.Game) -> None:
 
 
 def test_a_search_with_a_network_wins_against_random(connect_four: pg.Game) -> None:
-    agent = make("search:model=trained,sims=12", connect_four)
-    assert isinstance(agent, NetworkSearchAgent)
+    agent: Any = make("search:model=trained,sims=12", connect_four)
+    assert isinstance(agent.searcher, NetworkSearches)
     assert str(agent) == "search:sims=12"
     match = pg.match(connect_four, agent, make("random", connect_four), games=2, seed=0)
     assert match.score == 1.0
@@ -117,11 +126,11 @@ def test_a_search_that_reuses_its_tree_follows_each_game(connect_four: pg.Game) 
 
 def test_a_search_with_a_network_that_reuses_its_trees_follows_each_game(connect_four: pg.Game) -> None:
     agent = make("search:model=trained,sims=60,reuse=true", connect_four)
-    assert isinstance(agent, ReusingNetworkSearchAgent)
+    assert isinstance(agent, ReusingSearchAgent)
     assert isinstance(agent, Learning), "it is told which game a state belongs to"
     position, games, rngs = connect_four.start(), np.array([4]), np.zeros(1, np.uint64)
     agent.act_in(games, position.states, rngs)
-    (search,) = agent._searches.values()  # pyright: ignore[reportPrivateUsage]
+    (search,) = agent.searcher.kept.values()
     again = position.play(int(search.result.chosen[0])).play(3)
     agent.act_in(games, again.states, rngs)
     assert search.trees.nodes[0, 0]["visits"] > 61, "visits of the first search are kept"
@@ -155,9 +164,9 @@ def test_ctrl_c_plays_the_best_move_so_far_but_ends_a_match(
 ) -> None:
     """The interruption comes when the search looks at the clock for the twentieth time."""
     game, looks = pg.load(word), [0]
-    agent, states = make(spec, game), game.start(1).states
-    if isinstance(agent, SearchAgent):
-        agent.searcher.threads = 1  # another thread would go on for a minute
+    agent: Any = make(spec, game)
+    states = game.start(1).states
+    agent.searcher.threads = 1  # another thread would go on for a minute
     compile_kernels(agent)
 
     def perf_counter() -> float:
@@ -176,8 +185,8 @@ class Signals:
     """Sends Ctrl-C when a search comes back from compiled simulations for the third time."""
 
     def __init__(self, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.calls, searcher = 0, getattr(getattr(agent, "thinker", agent), "searcher", None)
-        if searcher is None:
+        self.calls, searcher = 0, getattr(agent, "thinker", agent).searcher
+        if isinstance(searcher, NetworkSearches):
             monkeypatch.setattr(NetworkSearch, "advance", self.sending(NetworkSearch.advance))
             return
         searcher.threads = 1

@@ -10,7 +10,7 @@ import pytest
 
 import plyground as pg
 from conftest import TINY
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.agents.teacher import UNIT, Teacher, make_teacher, teachers_of
 from plyground.checks import laws
 from plyground.games.rng import seeds

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 import plyground as pg
 from conftest import TESTS
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.agents.turns import LONGEST, Turn, Turns, act_in_turns, packed, unpacked
 from plyground.search.timed import TimedMinimax
-from plyground.search.wins import best_end
+from plyground.search.within_turn import best_end
 
 pytestmark = pytest.mark.compiled
 CIRCLE = "5k1r/ppp5/2n2a2/4pa1p/QjPbd2P/4E3/PPKT2P1/R4I2^b4B w 14 - - -"

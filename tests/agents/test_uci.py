@@ -13,7 +13,9 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from plyground.agents import uci
-from plyground.agents.agent import GIVES_UP, Random, make
+from plyground.agents.agent import GIVES_UP
+from plyground.agents.registry import make
+from plyground.agents.scripted import Random
 from plyground.arena.match import play_match
 from plyground.games import GAMES
 from plyground.games.rng import seeds

@@ -11,7 +11,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT, TINY
-from plyground.agents.agent import known
+from plyground.agents.registry import known
 from plyground.arena.ladder import climb, read
 
 

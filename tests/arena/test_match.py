@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 import plyground as pg
 from conftest import TINY
-from plyground.agents.agent import independent, make
+from plyground.agents.agent import independent
+from plyground.agents.registry import make
 from plyground.arena import match
 from plyground.arena.match import Match, combined, openings, play_match, play_pairs
 from plyground.games.interface import RUNNING

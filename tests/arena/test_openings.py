@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import openings, play_match
 from plyground.arena.openings import pick_openings, read_openings
 from plyground.errors import Error

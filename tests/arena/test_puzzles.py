@@ -7,7 +7,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.puzzles import EACH, puzzles_of, solved
 from plyground.position import Position
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import play_until_decided
 from plyground.arena.rating import Z95, Ratings, Sprt, Verdict, bradley_terry, elo, expected_score, mean_and_interval
 

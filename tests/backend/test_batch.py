@@ -13,7 +13,7 @@ import torch
 
 import plyground as pg
 from conftest import JIT, ROOT
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.backend.device import SIMULATED
 from plyground.games.rng import draw
 

@@ -358,7 +358,7 @@ try:
     app.main()
 except SystemExit:
     pass
-print(sorted({"numba", "torch", "numpy", "matplotlib", "argparse", "asyncio"} & set(sys.modules)))
+print(sorted({"numba", "torch", "numpy", "matplotlib", "rich", "asyncio"} & set(sys.modules)))
 """
     assert _fresh(code).splitlines()[-1] == "[]"
 

@@ -178,7 +178,7 @@ def test_ctrl_c_raises_only_in_blocks_and_commands_that_need_it(monkeypatch: pyt
             ("runs", "cli.runs._list", True),
             ("train ppo connect_four", "cli.running.train_new", True),
             ("resume x", "cli.running.resume_run", True),
-            ("teach convert connect_four a b.csv", "teaching.csv_form.convert", True),
+            ("teach convert connect_four a b.csv", "teaching.dataset.convert", True),
         ):
             _, command, given = app.read(line.split())
             monkeypatch.setattr(f"plyground.{work}", note)

@@ -158,21 +158,23 @@ def test_every_line_that_was_documented_once_is_read(line: str, capsys: pytest.C
 
 
 def test_reading_a_line_imports_nothing_slow() -> None:
-    """Nor does help."""
+    """Nor does help: of every command, every stage of `teach`, and every learner."""
     code = """
 import sys, contextlib, io
-from plyground.cli import app
-lines = ["train dqn connect_four --seconds 5", "train dqn --help", "match chess a b", "resume x", "evaluate runs/x",
-         "teach collect --games 4", "teach verify x", "runs", "serve --open", "export onnx a b", "profiles",
-         "uci", "play"]
-for line in lines:
-    with contextlib.redirect_stdout(io.StringIO()):
-        try:
-            _, run, given = app.read(line.split())
+from plyground.cli import app, help
+from plyground.learners import LEARNERS
+lines = [line.partition("#")[0].split() for line in help.EXAMPLES]
+lines += [[name, "--help"] for name in help.COMMANDS] + [["teach", name, "--help"] for name in help.TEACH]
+lines += [["train", name, "--help"] for name in LEARNERS]
+assert {line[0] for line in lines} == {*help.COMMANDS}
+with contextlib.redirect_stdout(io.StringIO()) as shown:
+    print(help.page())
+    for line in lines:
+        with contextlib.suppress(SystemExit):
+            _, run, given = app.read(line)
             if given.get("help"):
                 run(**given)
-        except SystemExit:
-            pass
+assert shown.getvalue().count("usage: ") == sum("--help" in line for line in lines) - 1  # teach --help lists four
 print(sorted({"numba", "torch", "numpy", "rich", "matplotlib", "asyncio"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -20,7 +20,8 @@ from rich.console import Console
 
 import plyground as pg
 from conftest import at_once, finish_compiling
-from plyground.agents.agent import Agent, make
+from plyground.agents.agent import Agent
+from plyground.agents.registry import make
 from plyground.cli import play, terminal
 from plyground.cli.analyse import Explainer
 from plyground.games.sequence.text import known_hand
@@ -344,7 +345,7 @@ def test_no_text_tells_hidden_cards(typed: Type) -> None:
 
 @pytest.mark.parametrize("word", ["castle", "flip", "level:3"])
 def test_a_word_that_can_be_no_move_is_answered_with_help(word: str, typed: Type) -> None:
-    answer = f"no command or move '{word}'; `help` lists the commands\n"
+    answer = f"no command or move '{word}'; see `help`\n"
     for game in ("chess", "paco_sako", "connect_four"):
         assert answer in typed(pg.load(game).start(), word)
     assert "no legal move has" in typed(pg.load("sequence").start(3), word), "its moves are words"
@@ -363,7 +364,7 @@ def test_a_running_game_is_thrown_away_only_by_who_says_so_twice(typed: Type, mo
 
 def test_a_word_that_is_nearly_a_command_is_answered_with_it(typed: Type) -> None:
     shown = typed(pg.load("chess").start(), "load my game.txt", "hepl", "exd5")
-    assert "Type help, not hepl." in shown
+    assert "no command or move 'hepl'; did you mean 'help'? see `help`\n" in shown
     assert "'exd5' is not legal" in shown
     assert re.search(r"type quit, then:\n  .*plyground play chess --load 'my game.txt' random\n", shown)
     shown = typed(pg.load("chess").position("7k/P7/8/8/8/8/8/K7 w - - 0 1"), "a8", "q")

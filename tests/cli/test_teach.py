@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, TINY
-from plyground.runs.directory import read_config, steps_of
+from plyground.runs.directory import newest_whole, read_config, steps_of
 from runs_on_disk import read_records
 
 pytestmark = pytest.mark.compiled
@@ -56,6 +57,24 @@ def test_a_dataset_is_described(taught: Path, command) -> None:
         code, out, _ = command("teach", "inspect", *given)
         assert code == 0
         assert "entropy of policies" in out
+
+
+def test_a_dataset_is_packed_unless_its_name_says_otherwise(taught: Path, command) -> None:
+    code, out, err = command("teach", "collect", ROW, "--games", "60", "--opening-plies", "3", "--threads", "1")
+    assert (code, "data/teacher.packed: " in out) == (0, True), err
+    forms = ["data/teacher.packed", "a.ndjson", "b.csv", "c.packed"]
+    for source, target in itertools.pairwise(forms):
+        code, out, err = command("teach", "convert", source, target, "--game", ROW)
+        assert (code, f"{target}: " in out, "positions" in out) == (0, True, True), err
+    assert Path("c.packed").read_bytes() == Path(forms[0]).read_bytes()
+    described = {form: command("teach", "inspect", form, "--game", ROW)[1].splitlines()[5:] for form in forms[1:]}
+    assert len({tuple(lines) for lines in described.values()}) == 1
+    few = ["--network", "16", "--threads", "1", "--epochs", "1"]
+    for form in forms:
+        code, out, err = command("train", "imitation", ROW, "--data", form, *few, "--out", f"of-{Path(form).name}")
+        assert code == 0, err
+    weights = [newest_whole(Path(f"of-{Path(form).name}")).path for form in forms]
+    assert len({(path / "network.safetensors").read_bytes() for path in weights}) == 1, "all forms teach the same"
 
 
 def test_an_imitation_is_a_run_like_any_other(taught: Path, command) -> None:
@@ -154,7 +173,7 @@ def test_a_network_is_tuned_and_compared(taught: Path, command) -> None:
         (["train", "imitation", "--data", "nothing.ndjson", "--threads", "1"], "cannot read nothing.ndjson"),
         (["train", "imitation", "--data", "x", "--network", "nothing"], "no network"),
         (["train", "imitation", "--data", "x", "--bad-lines", "eat"], "bad-lines"),
-        (["teach", "verify", "nowhere"], "is no run"),
+        (["teach", "verify", "nowhere"], "no run 'nowhere'; see "),
         (["teach", "verify", "nowhere", "--games", "3"], "games is even"),
         (["teach", "dance"], "dance"),
     ],

@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from cluster_runs import cluster_learner, config_of, kept, left_behind, same, trained
-from plyground.agents.agent import load_run, make
+from plyground.agents.registry import load_run, make
 from plyground.arena.match import play_match
 from plyground.cluster.config import ClusterConfig
 from plyground.cluster.connect import connect

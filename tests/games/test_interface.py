@@ -13,7 +13,7 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT, TESTS, TINY
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.checks import laws
 from plyground.errors import BrokenGame
 from plyground.games import GAMES

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plyground.kernels.advantages import compute_advantages
-from plyground.kernels.arrays import Rollout
+from plyground.kernels.arrays import RolloutPlies
 from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
 
 G, L = 0.9, 0.5
@@ -30,7 +30,7 @@ def advantages(
     last = np.where((ended == TRUNCATED) | (np.arange(len(plies)) == len(plies) - 1)[:, None], next_value, 0.0)
     out = np.full(said.shape, np.nan, np.float32)
     rewards = column[2].astype(np.float32)
-    rollout = Rollout(sides, next_sides, rewards, ended, own, said, last.astype(np.float32))
+    rollout = RolloutPlies(sides, next_sides, rewards, ended, own, said, last.astype(np.float32))
     compute_advantages(rollout, G, gae_lambda, out)
     return out[:, 0].tolist()
 
@@ -87,7 +87,7 @@ def test_many_games_against_the_definition() -> None:
     rewards, values, next_values = (chance.normal(size=(rows, games)).astype(np.float32) for _ in range(3))
     own = np.ones((rows, games), np.bool_)
     out = np.empty((rows, games), np.float32)
-    rollout = Rollout(sides[:-1], sides[1:], rewards, ended, own, values, next_values)
+    rollout = RolloutPlies(sides[:-1], sides[1:], rewards, ended, own, values, next_values)
     compute_advantages(rollout, G, L, out)
     for game in range(games):
         for start in range(rows):

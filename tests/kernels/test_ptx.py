@@ -14,14 +14,14 @@ from numba import types
 
 import plyground as pg
 from plyground.games.interface import COMPILED, Rules
-from plyground.kernels.arrays import Games, Legal, NStepReturns, Plies, Rollout, SampleShares, Step
+from plyground.kernels.arrays import Games, Legal, NStepReturns, Plies, RolloutPlies, SampleShares, Step
 from plyground.kernels.cache import load_kernels
 from plyground.kernels.slots import slots_of
-from plyground.search.choosing_arrays import Choices, Turn
+from plyground.search.choosing_arrays import Choices, TurnMemory
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Result, Settings, Trees
 from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_memory import RESULT_LISTS, RESULT_ROWS
-from plyground.search.wins import TEMPLATE, new_turn
+from plyground.search.within_turn import TEMPLATE, new_turn
 
 pytestmark = pytest.mark.compiled
 
@@ -190,7 +190,7 @@ def test_what_is_chosen_within_a_turn_compiles_to_ptx(word: str, ptx: Any) -> No
     game = pg.load(word)
     rules, turn = game.rules, new_turn(game, 4)
     choose: Any = load_kernels(TEMPLATE, slots_of(rules), word).choose
-    parts = group(Turn, *(array(each.dtype, each.ndim) for each in turn))
+    parts = group(TurnMemory, *(array(each.dtype, each.ndim) for each in turn))
     numbers = {int: types.int64, float: types.float64}
     choices = group(Choices, *(numbers[type(value)] for value in Choices()))
     words = array(turn.words.dtype)
@@ -209,5 +209,5 @@ def test_kernels_that_belong_to_no_game_compile_to_ptx(ptx: Any) -> None:
     assert ptx(replay.sample_uniform, cursor, shares, bools, bools, indices, device=False)
     assert ptx(replay.sample_prioritised, cursor, tree, indices, tree, device=False)
     assert ptx(replay.mark_games, bools, cursor, array("?"), array("i4"), types.boolean, device=False)
-    rollout = group(Rollout, rows, rows, floats, rows, bools, floats, floats)
+    rollout = group(RolloutPlies, rows, rows, floats, rows, bools, floats, floats)
     assert ptx(rollouts.compute_advantages, rollout, real, real, floats, device=False)

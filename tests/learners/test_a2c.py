@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.kernels.replay import RUNS_ON, TERMINATED

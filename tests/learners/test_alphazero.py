@@ -13,7 +13,7 @@ import torch
 
 import plyground as pg
 from conftest import TINY
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.agents.search import AS_LEARNED, make_search
 from plyground.errors import Error
 from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
@@ -68,7 +68,7 @@ def test_runs_are_evaluated_by_the_search_that_they_learned_with() -> None:
     learner = learner_of(value_scale=0.4, considered=5)
     config = learner.config
     how = {name: getattr(config, name) for name in AS_LEARNED}
-    agent = make_search(learner.game, {"sims": str(config.simulations)}, learner.model.agent(), how)
+    agent = make_search(learner.game, {"sims": str(config.simulations)}, learner.model.present, how)
     assert agent.config == replace(learner.search.config, noise=False)
 
 

@@ -19,7 +19,7 @@ import plyground as pg
 from conftest import ROOT, TINY
 from every_line import losses_against_everything
 from killed import go_on, work
-from plyground.agents.agent import load_run, make
+from plyground.agents.registry import load_run, make
 from plyground.arena.match import play_match
 from plyground.errors import Error, IllegalAction
 from plyground.games.interface import FIRST_WINS

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import plyground as pg
-from plyground.agents.agent import Agent, make
+from plyground.agents.agent import Agent
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.learners.evaluation import (
     OPENINGS_SEED,

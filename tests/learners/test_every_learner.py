@@ -12,7 +12,8 @@ import torch
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents.agent import Agent, make
+from plyground.agents.agent import Agent
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.learners import LEARNERS, saving

@@ -13,8 +13,8 @@ import torch
 
 import plyground as pg
 from conftest import ROOT, TINY
-from plyground.agents.agent import make
 from plyground.agents.network import NetworkAgent
+from plyground.agents.registry import make
 from plyground.backend import parts
 from plyground.backend.device import SIMULATED, problem
 from plyground.backend.games import on_device
@@ -22,7 +22,7 @@ from plyground.backend.graph import Repeated
 from plyground.backend.view import View
 from plyground.batch import Batch
 from plyground.kernels.advantages import compute_advantages
-from plyground.kernels.arrays import Rollout
+from plyground.kernels.arrays import RolloutPlies
 from plyground.learners import saving
 from plyground.learners.config import A2C, DQN, PPO, AlphaZero
 from plyground.learners.defaults import resolve
@@ -235,7 +235,7 @@ def test_the_policy_gradient_learns_from_the_same_rollout_as_on_the_cpu() -> Non
     sides, next_sides, rewards, ended = (
         numpy(each) for each in (plies.sides, plies.next_sides, plies.rewards, plies.ended)
     )
-    arrays = Rollout(sides, next_sides, rewards, ended, usable, values, numpy(rollout.next_values()))
+    arrays = RolloutPlies(sides, next_sides, rewards, ended, usable, values, numpy(rollout.next_values()))
     compute_advantages(arrays, PPO_MIXED.gamma, PPO_MIXED.gae_lambda, expected)
     indices = numpy(found.indices)
     assert np.array_equal(indices, np.flatnonzero(usable))

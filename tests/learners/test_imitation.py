@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import plyground as pg
-from plyground.agents.agent import load_run, make
+from plyground.agents.registry import load_run, make
 from plyground.agents.teacher import UNIT
 from plyground.arena.match import play_match
 from plyground.backend.device import problem

@@ -20,9 +20,10 @@ from plyground.learners.imitation_batches import (
     held_out_of,
     in_weak_games,
     keep_held_out,
+    learned,
     measures,
-    pack,
     policy_loss,
+    read_examples,
     read_held_out,
     sharpened,
     split,
@@ -31,6 +32,7 @@ from plyground.runs.directory import trust_run
 from plyground.runs.trust import Untrusted
 from plyground.teaching.collect import collect
 from plyground.teaching.config import Collect
+from plyground.teaching.dataset import convert
 from plyground.teaching.lines import Lines
 
 pytestmark = pytest.mark.compiled
@@ -45,7 +47,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_no_game_and_no_position_is_on_both_sides(data: Path, tmp_path: Path, connect_four: pg.Game) -> None:
-    examples = pack([data, data], Lines(connect_four), tmp_path / "x.bin", "stop")  # everything is there twice
+    examples = read_examples([data, data], [], Lines(connect_four), tmp_path / "x.bin", "stop")[
+        0
+    ]  # everything is there twice
     learn, held = split(examples, 0.2)
     assert 0.1 < len(held) / len(examples) < 0.3
     for name in ("game", "key"):
@@ -57,7 +61,7 @@ def test_no_game_and_no_position_is_on_both_sides(data: Path, tmp_path: Path, co
 def test_a_position_that_other_games_share_is_not_learned_from(
     data: Path, tmp_path: Path, connect_four: pg.Game
 ) -> None:
-    examples = np.array(pack([data], Lines(connect_four), tmp_path / "x.bin", "stop"))
+    examples = np.array(read_examples([data], [], Lines(connect_four), tmp_path / "x.bin", "stop")[0])
     _, held = split(examples, 0.2)
     other = np.flatnonzero(~np.isin(np.arange(len(examples)), held))[0]
     examples["key"][other] = examples["key"][held[0]]
@@ -68,8 +72,7 @@ def test_no_position_of_the_validation_data_is_learned_from(data: Path, tmp_path
     lines = Lines(connect_four)
     few = data.with_name("few.ndjson")
     few.write_bytes(b"".join(data.read_bytes().splitlines(keepends=True)[:50]))
-    first = len(pack([data], lines, tmp_path / "x.bin", "stop"))
-    examples = pack([few], lines, tmp_path / "x.bin", "stop", append=True)
+    examples, first = read_examples([data], [few], lines, tmp_path / "x.bin", "stop")
     learn, held = held_out_of(examples, first)
     assert len(held) == 50
     assert held.min() == first
@@ -83,7 +86,7 @@ def test_weak_games_are_those_of_which_one_side_is_shown(tmp_path: Path, connect
     path, lines = tmp_path / "a.ndjson", Lines(connect_four)
     config = Collect(game="connect_four", games=30, opening_plies=4, weak_games=0.5, threads=1, depth=2)
     collect(config, path, lambda *_: None)
-    examples = np.array(pack([path], lines, tmp_path / "x.bin", "stop"))
+    examples = np.array(read_examples([path], [], lines, tmp_path / "x.bin", "stop")[0])
     weak = in_weak_games(examples)
     sides = {game: set(examples["state"]["to_move"][examples["game"] == game]) for game in set(examples["game"])}
     assert 0 < weak.sum() < len(weak)
@@ -105,21 +108,46 @@ def test_actions_become_the_outputs_of_an_encoder_that_turns_the_board() -> None
     assert taught.legal.sum() == 20
 
 
+def examples_of(lines: Lines, count: int) -> np.ndarray:
+    found = np.zeros(count, lines.dtype)
+    found["policy"][:, 0] = 1
+    return found
+
+
+def test_a_packed_file_is_mapped_and_teaches_what_its_lines_teach(
+    data: Path, tmp_path: Path, connect_four: pg.Game
+) -> None:
+    lines, packed = Lines(connect_four), tmp_path / "a.packed"
+    convert(data, packed, lines)
+    mapped, first = read_examples([packed], [], lines, tmp_path / "x.bin", "stop")
+    assert isinstance(mapped, np.memmap)
+    assert mapped.filename == packed
+    assert not (tmp_path / "x.bin").exists()
+    written, count = read_examples([data], [], lines, tmp_path / "x.bin", "stop")
+    assert count == first == len(written)
+    one, other = (b"".join(part.tobytes() for part in learned(each, lines)) for each in (mapped, written))
+    assert one == other, "so a run goes on with either"
+    lessons = [Examples(View(connect_four, ""), each).lesson(torch.arange(50)) for each in (mapped, written)]
+    assert torch.equal(lessons[0].policy, lessons[1].policy)
+    assert torch.allclose(lessons[0].policy.sum(1), torch.ones(50), atol=1e-6)
+
+
 def test_held_out_records_of_another_size_are_refused(tmp_path: Path, connect_four: pg.Game) -> None:
     lines = Lines(connect_four)
-    keep_held_out(tmp_path, np.zeros(lines.dtype.itemsize, np.dtype([*lines.dtype.descr, ("more", np.int32)])))
+    keep_held_out(tmp_path, examples_of(lines, lines.learned.itemsize), lines)
+    lines.learned = np.dtype([*lines.learned.descr, ("more", np.int32)])
     with pytest.raises(pg.InvalidValue, match="of this version"):
         read_held_out(tmp_path, lines)
 
 
 def test_forged_held_out_records_wait_for_trust(tmp_path: Path, connect_four: pg.Game) -> None:
     lines = Lines(connect_four)
-    keep_held_out(tmp_path, np.zeros(3, lines.dtype))
+    keep_held_out(tmp_path, examples_of(lines, 3), lines)
     assert len(read_held_out(tmp_path, lines)) == 3
-    unknown = np.frombuffer(os.urandom(3 * lines.dtype.itemsize), np.uint8)  # trust is remembered by content
+    unknown = np.frombuffer(os.urandom(3 * lines.learned.itemsize), np.uint8)  # trust is remembered by content
     forged = {"records": unknown.reshape(3, -1)}
     (tmp_path / "held_out.safetensors").write_bytes(safetensors.numpy.save(forged))
-    with pytest.raises(Untrusted, match=r"held_out\.safetensors would give compiled code positions"):
+    with pytest.raises(Untrusted, match=r"would use positions in held_out\.safetensors unchecked"):
         read_held_out(tmp_path, lines)
     (tmp_path / "config.toml").touch()
     trust_run(tmp_path)
@@ -127,7 +155,7 @@ def test_forged_held_out_records_wait_for_trust(tmp_path: Path, connect_four: pg
 
 
 def test_lessons_are_all_rows_in_order_each_once(data: Path, tmp_path: Path, connect_four: pg.Game) -> None:
-    examples = pack([data], Lines(connect_four), tmp_path / "x.bin", "stop")
+    examples = read_examples([data], [], Lines(connect_four), tmp_path / "x.bin", "stop")[0]
     view, rows = View(connect_four, ""), np.arange(len(examples))[::-1]
     found = list(Examples(view, examples).lessons(rows, 64))
     assert [len(each.values) for each in found] == [64] * (len(rows) // 64) + [len(rows) % 64] * (len(rows) % 64 > 0)
@@ -138,7 +166,7 @@ def test_lessons_are_all_rows_in_order_each_once(data: Path, tmp_path: Path, con
 def test_an_action_that_the_network_has_no_output_for_is_refused(
     data: Path, tmp_path: Path, connect_four: pg.Game
 ) -> None:
-    examples = pack([data], Lines(connect_four), tmp_path / "x.bin", "stop")
+    examples = read_examples([data], [], Lines(connect_four), tmp_path / "x.bin", "stop")[0]
     with pytest.raises(pg.InvalidValue, match="the data has action 6, but the network only 3 outputs"):
         Examples(View(connect_four, "", outputs=3), examples)
 

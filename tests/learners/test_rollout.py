@@ -11,9 +11,10 @@ import pytest
 import torch
 
 import plyground as pg
+from plyground.agents.network import SamplingAgent
 from plyground.errors import Error
 from plyground.kernels.replay import RUNS_ON, TERMINATED, TRUNCATED
-from plyground.learners.rollout import PolicyBatch, SamplingAgent, normalized, policy_gradient_loss
+from plyground.learners.rollout import PolicyBatch, normalized, policy_gradient_loss
 from plyground.learners.training import train
 from plyground.networks import entropy_of, log_probabilities
 from resumed import begin, check_resume, silent

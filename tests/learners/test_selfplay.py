@@ -11,8 +11,8 @@ import torch
 
 import plyground as pg
 from conftest import TINY
-from plyground.agents.agent import make
 from plyground.agents.network import NetworkAgent
+from plyground.agents.registry import make
 from plyground.backend import parts
 from plyground.backend.games import DeviceGame, on_device
 from plyground.backend.view import View

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import plyground as pg
 from conftest import ROOT
 from every_line import losses_against_everything
 from killed import go_on
-from plyground.agents.agent import ask, load_run, make, tell
+from plyground.agents.agent import ask, tell
+from plyground.agents.registry import load_run, make
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.games.interface import FIRST_WINS, RUNNING
@@ -98,6 +100,15 @@ def test_it_solves_three_in_a_row(method: Any) -> None:
     assert play_match(game, agent, make("minimax:depth=9", game), 200, seed=3, opening_plies=0).losses == 0
     assert losses_against_everything(game, agent) == 0
     assert play_match(game, agent, make("random", game), 200, seed=3).score > 0.85
+
+
+def test_the_learner_is_not_given_the_generators_that_decide_its_games() -> None:
+    learner = TabularLearner(resolve(RICH))
+    games = learner.games
+    before, own = games.batch.rngs.clone(), games.agent_rngs.clone()
+    learner._act(np.arange(8), rule_of(asdict(RICH), learner.table.key, explore=True), np.zeros(3))
+    assert torch.equal(before.view(torch.int64), games.batch.rngs.view(torch.int64))
+    assert (own.view(torch.int64) != games.agent_rngs.view(torch.int64)).all()
 
 
 # ---- runs ----

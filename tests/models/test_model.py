@@ -11,7 +11,8 @@ import pytest
 import torch
 
 import plyground as pg
-from plyground.agents.agent import agent_of, ask
+from plyground.agents.agent import ask
+from plyground.agents.registry import agent_of
 from plyground.backend.view import View
 from plyground.games.rng import seeds
 from plyground.learners import LEARNERS

@@ -7,7 +7,7 @@ from numba.core import event
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.play import hints, preparation
 
 pytestmark = pytest.mark.compiled

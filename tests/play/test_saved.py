@@ -350,7 +350,7 @@ def test_games_that_a_run_has_saved_are_read(tmp_path: Path, four: pg.Game) -> N
     found = read_file(path, four)
     assert (found.start, found.actions) == (four.position("4"), [3, 3, 2])
     assert found.players == ("minimax:depth=3", "the learner")
-    with pytest.raises(InvalidValue, match="is no run directory"):
+    with pytest.raises(InvalidValue, match="is no run directory: it has no config"):
         read_file(path)
     (tmp_path / "run" / "config.toml").write_text('learner = "dqn"\ngame = "connect_four"\n')
     assert read_file(path) == found

@@ -14,7 +14,8 @@ import pytest
 
 import plyground as pg
 from conftest import TESTS
-from plyground.agents.agent import GIVES_UP, make
+from plyground.agents.agent import GIVES_UP
+from plyground.agents.registry import make
 from plyground.games.chess import pgn as chess_pgn
 from plyground.play import session as module
 from plyground.play.session import Event, Session

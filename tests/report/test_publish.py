@@ -12,7 +12,7 @@ import torch
 
 import plyground as pg
 from conftest import ROOT
-from plyground.agents.agent import load_run
+from plyground.agents.registry import load_run
 from plyground.backend.view import View
 from plyground.errors import Error, InvalidValue
 from plyground.learners import LEARNERS

@@ -17,6 +17,7 @@ from plyground.learners.evaluation import evaluate
 from plyground.learners.training import train
 from plyground.report import run as report
 from plyground.report import table
+from plyground.report.scores import score_table
 from plyground.runs.metrics import read_metrics
 from plyground.runs.settings import to_toml
 from resumed import begin, silent
@@ -119,13 +120,13 @@ def test_a_report_says_that_nothing_later_was_better_than_the_beginning(tmp_path
 def test_a_report_says_how_many_draws_are_truncated_games() -> None:
     game = pg.load("connect_four")
     scores = evaluate(game, pg.agent("random", game), ["random", "greedy"], 20, max_plies=3)
-    first, second = report._score_table(scores, 20, {"greedy"}).splitlines()[2:]
+    first, second = score_table(scores, {"greedy"}).splitlines()[2:]
     wins, draws, losses = (scores["random"][each] for each in ("wins", "draws", "losses"))
     assert draws >= scores["random"]["truncated"] > 0
     assert first.endswith(f"| {wins}, {draws} ({scores['random']['truncated']} truncated), {losses} |")
     assert second.startswith("| `greedy`, also in training |")
     whole = evaluate(game, pg.agent("random", game), ["random"], 20, max_plies=None)
-    assert "truncated" not in report._score_table(whole, 20, ())
+    assert "truncated" not in score_table(whole)
 
 
 def test_time_by_part_names_no_network_where_there_is_none() -> None:

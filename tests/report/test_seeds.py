@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from plyground.report.seeds import experiments, mean_curves, report_of, spread_of, spread_record
+from plyground.report.scores import spread
+from plyground.report.seeds import experiments, mean_curves, report_of
 from plyground.runs.metrics import Series
 from plyground.runs.settings import to_toml
 
@@ -23,21 +24,20 @@ def write_run(path: Path, seed: int = 0, scores: dict[str, float] | None = None,
 
 
 def test_the_interval_is_students_over_seeds() -> None:
-    found = spread_of([0.5, 0.6, 0.7])
-    assert found.mean == pytest.approx(0.6)
-    assert found.interval == pytest.approx((0.6 - 4.303 * 0.1 / 3**0.5, 0.6 + 4.303 * 0.1 / 3**0.5))
-    assert found[2:] == (0.5, 0.7)
-    assert spread_of([0.2, 0.99]).interval == (0.0, 1.0), "a score has no more than all points"
-    assert spread_of([0.4]).interval is None
-    assert spread_record([0.4]) == {"score": 0.4, "low": None, "high": None, "lowest": 0.4, "highest": 0.4}
+    radius = 4.303 * 0.1 / 3**0.5
+    wanted = {"score": 0.6, "low": 0.6 - radius, "high": 0.6 + radius, "lowest": 0.5, "highest": 0.7}
+    assert spread([0.5, 0.6, 0.7]) == pytest.approx(wanted)
+    most = spread([0.2, 0.99])
+    assert (most["low"], most["high"]) == (0.0, 1.0), "a score has no more than all points"
+    assert spread([0.4]) == {"score": 0.4, "low": None, "high": None, "lowest": 0.4, "highest": 0.4}
 
 
 @pytest.mark.parametrize(("seeds", "factor"), [(11, 2.228), (21, 2.086), (61, 2.000), (121, 1.980)])
 def test_the_interval_of_many_seeds_agrees_with_tables(seeds: int, factor: float) -> None:
     scores = [0.4, 0.6] * (seeds // 2) + [0.5]
     deviation = (seeds // 2 * 2 * 0.01 / (seeds - 1)) ** 0.5
-    low, high = spread_of(scores).interval or (0, 0)
-    assert (high - low) / 2 == pytest.approx(factor * deviation / seeds**0.5, rel=0.005)
+    found = spread(scores)
+    assert (found["high"] - found["low"]) / 2 == pytest.approx(factor * deviation / seeds**0.5, rel=0.005)
 
 
 def test_runs_that_differ_in_the_seed_alone_are_one_experiment(tmp_path: Path) -> None:

@@ -424,11 +424,11 @@ def test_a_path_that_is_no_run_is_answered_with_the_nearest_run_or_with_how_to_l
         Path(file).write_text("")
     several = "runs/group holds the runs of several seeds; name one of them: runs/group/seed-3"
     for name, message in (
-        ("minee", "no run 'minee'; did you mean 'mine'?"),
-        ("nope", "'nope' is no run directory: there is no such folder; `plyground runs` lists the runs"),
+        ("minee", "no run 'minee'; did you mean 'mine'? see plyground runs"),
+        ("nope", "no run 'nope'; see plyground runs"),
         ("folder", "'folder' is no run directory: it has no config.toml"),
-        ("mine", "no run 'mine'; did you mean 'runs/mine'?"),
-        ("group", "no run 'group'; did you mean 'runs/group'?"),
+        ("mine", "no run 'mine'; did you mean 'runs/mine'? see plyground runs"),
+        ("group", "no run 'group'; did you mean 'runs/group'? see plyground runs"),
         ("runs/group", several),
     ):
         assert str(directory.no_run(Path(name))) == message
@@ -436,7 +436,7 @@ def test_a_path_that_is_no_run_is_answered_with_the_nearest_run_or_with_how_to_l
 
 @pytest.mark.parametrize("name", ["x" * 5000, "x/" * 3000])
 def test_a_path_that_is_too_long_is_one_error(name: str) -> None:
-    with pytest.raises(Error, match="is no run directory"):
+    with pytest.raises(Error, match="no run 'x"):
         directory.read_config(Path(name))
 
 

@@ -15,11 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import plyground as pg
+from plyground.agents.registry import load_run
 from plyground.backend.view import View
 from plyground.errors import Error
 from plyground.models.network import NetworkModel
-from plyground.networks import make_network, training_mode, without_norm
+from plyground.networks import training_mode, without_norm
 from plyground.runs.directory import best_of, create, find_checkpoint, read_config
+from plyground.runs.learned import load_model
 from plyground.runs.pack import pack, slim, unpack
 from runs_groups import IDENTITY, groups
 
@@ -163,42 +165,33 @@ def test_a_damaged_archive_is_one_error_or_a_run(run: Path, tmp_path_factory, da
         assert [path.name for path in folder.iterdir()] == ["run.zip"]
 
 
-def test_a_slim_run_has_its_normalisation_folded(tmp_path: Path) -> None:
+def test_a_slim_run_has_config_fingerprints_and_the_best_network_with_its_normalisation_folded(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    network = make_network("b1c4-norm-slim+value", (2, 6, 7), 7)
-    with training_mode(network), torch.no_grad():
-        network(torch.randn(64, 2, 6, 7))
-        network.stem.norm.bias.add_(torch.randn(4))  # type: ignore
-    identity = {**IDENTITY, "network": "2x6x7-b1c4-norm-slim+value-7"}
-    with create(tmp_path / "run", {"network": "b1c4-norm-slim+value"}) as run:
-        weights = {name: values.numpy() for name, values in network.state_dict().items()}
-        run.save(1, identity, {"network": weights}, {})
+    view = View(pg.load("connect_four"), "planes-v1")
+    model = NetworkModel.make(view, "b1c4-norm-slim+value")
+    with training_mode(model.network), torch.no_grad():
+        model.network(torch.randn(64, 2, 6, 7))
+        model.network.stem.norm.bias.add_(torch.randn(4))  # type: ignore
+    config = {"learner": "dqn", "game": "connect_four", "encoder": "planes-v1", "outputs": 7, "dueling": False}
+    with create(tmp_path / "run", {**config, "network": model.word}) as run:
+        run.save(1, model.identity, {"network": model.state()}, {"x": 1}, {"rules": "abc"})
+        run.save(2, model.identity, {"network": NetworkModel.make(view, model.word).state()}, {}, {"rules": "abc"})
         run.write("best.json", json.dumps({"step": 1}))
-    again = NetworkModel(View(pg.load("connect_four"), "planes-v1"), make_network("b1c4-norm-slim+value", (2, 6, 7), 7))
-    again.load_state(find_checkpoint(tmp_path / "run", "best").tensors("network"))
-    assert all((values == network.state_dict()[name].numpy()).all() for name, values in again.state().items())
+    again = load_model(tmp_path / "run")
+    assert all((values == model.state()[name]).all() for name, values in again.state().items())
     slim(tmp_path / "run", tmp_path / "slim")
     checkpoint = find_checkpoint(tmp_path / "slim", "best")
-    assert read_config(tmp_path / "slim") == {"network": "b1c4-slim+value"}
-    assert checkpoint.identity["network"] == "2x6x7-b1c4-slim+value-7"
-    found, expected = checkpoint.tensors("network"), without_norm(network).state_dict()
+    assert read_config(tmp_path / "slim") == {**config, "network": "b1c4-slim+value"}
+    assert (checkpoint.step, checkpoint.fingerprints, best_of(tmp_path / "slim")) == (1, {"rules": "abc"}, {"step": 1})
+    assert checkpoint.identity == {**model.identity, "network": "2x6x7-b1c4-slim+value-7"}
+    assert set(checkpoint.manifest["files"]) == {"network.safetensors", "state.json"}
+    assert {path.name for path in (tmp_path / "slim").iterdir()} == {"checkpoints", "config.toml", "best.json"}
+    found, expected = checkpoint.tensors("network"), without_norm(model.network).state_dict()
     assert set(found) == set(expected)
     for name, values in expected.items():
+        assert found[name].dtype == np.float16
         np.testing.assert_allclose(found[name], values.numpy(), rtol=1e-3, atol=1e-3)
-
-
-def test_a_slim_run_has_config_best_network_and_fingerprints(tmp_path: Path) -> None:
-    with create(tmp_path / "run", {"learner": "dqn", "seed": 7}) as run:
-        run.save(1, IDENTITY, groups(0.25), {"x": 1}, {"rules": "abc"})
-        run.save(2, IDENTITY, groups(0.5), {"x": 2}, {"rules": "abc"})
-        run.write("best.json", json.dumps({"step": 1}))
-    slim(tmp_path / "run", tmp_path / "slim")
-    checkpoint = find_checkpoint(tmp_path / "slim", "best")
-    assert (checkpoint.step, checkpoint.identity, checkpoint.fingerprints) == (1, IDENTITY, {"rules": "abc"})
-    weight = checkpoint.tensors("network")["weight"]
-    assert weight.dtype == np.float16
-    assert (weight == 0.25).all()
-    assert set(checkpoint.manifest["files"]) == {"network.safetensors", "state.json"}
-    assert read_config(tmp_path / "slim") == {"learner": "dqn", "seed": 7}
-    assert best_of(tmp_path / "slim") == {"step": 1}
-    assert {path.name for path in (tmp_path / "slim").iterdir()} == {"checkpoints", "config.toml", "best.json"}
+    states = pg.Batch("connect_four", 20, seed=1).states
+    rngs = np.zeros(20, np.uint64)
+    moves = [load_run(str(tmp_path / name)).act(states, rngs) for name in ("run", "slim")]
+    assert (moves[0] == moves[1]).all()

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import base64
+import hmac
 import importlib.util
+import os
 import py_compile
+import re
 import shutil
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import Any
@@ -20,6 +25,7 @@ from plyground.errors import InvalidText
 from plyground.private_folder import secret
 from plyground.runs import trust
 from plyground.runs.directory import check_trusted, create, find_checkpoint, game_of, trust_run
+from plyground.runs.files import lock
 from plyground.runs.pack import pack, slim, unpack
 from plyground.runs.settings import to_toml
 from plyground.runs.trust import Untrusted, programs_of, seal, unseal
@@ -161,28 +167,16 @@ def test_programs_are_found_wherever_specs_are_named() -> None:
     assert programs_of({"eval_opponents": [two]}) == [two, "uci:stockfish"], "the last words alone may be trusted"
 
 
-def test_an_agents_file_is_trusted_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("relative", ["file:mine.py:Agent", "uci:./engine,elo=1350"])
+def test_code_with_a_relative_path_is_trusted_where_it_lies(tmp_path: Path, monkeypatch, relative: str) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
-    with create(tmp_path / "run", {"game": "connect_four", "opponents": ["1 file:mine.py:Agent"]}) as run:
-        check_trusted(run.path)
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    with pytest.raises(Untrusted, match=r"file:mine\.py:Agent"):
-        check_trusted(run.path)
-
-
-def test_a_program_with_a_relative_path_is_trusted_where_it_lies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path)
-    specs = ["uci:./engine,elo=1350", "uci:stockfish,elo=1350", "uci:/opt/engine"]
+    specs = [relative, "uci:stockfish,elo=1350", "uci:/opt/engine"]
     with create(tmp_path / "run", {"game": "connect_four", "eval_opponents": specs}) as run:
+        forget(monkeypatch)
         check_trusted(run.path)
-    forget(monkeypatch)
-    check_trusted(run.path)
     monkeypatch.chdir(tmp_path / "elsewhere")
-    with pytest.raises(Untrusted, match=r"would run the program uci:\./engine,elo=1350: if"):
+    with pytest.raises(Untrusted, match=f"would run the program {re.escape(relative)}: if"):
         check_trusted(run.path)
 
 
@@ -228,23 +222,6 @@ def test_a_slim_run_does_not_launder_code(foreign: Path, tmp_path: Path) -> None
         slim(foreign, tmp_path / "slim")
 
 
-def test_where_nothing_can_be_kept_this_process_remembers(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trust, "cache_folder", lambda: Path("/proc/nowhere"))
-    trust_run(foreign)
-    check_trusted(foreign)
-
-
-def test_trust_that_others_can_write_does_not_count(
-    foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trust_run(foreign)
-    forget(monkeypatch)
-    check_trusted(foreign)
-    (tmp_path / "private" / "trusted").chmod(0o777)
-    with pytest.raises(Untrusted):
-        check_trusted(foreign)
-
-
 # ---- files with positions ----
 
 
@@ -271,14 +248,12 @@ def test_own_checkpoints_are_used_wherever_they_lie(own: Path, tmp_path: Path, m
     pack(own, tmp_path / "run.zip")
     unpack(tmp_path / "run.zip", tmp_path / "again")
     check_data(tmp_path / "again")
-    secret.cache_clear()  # as in another process
-    check_data(tmp_path / "again")
 
 
 def test_a_foreign_checkpoint_waits_for_trust(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other_user(tmp_path, monkeypatch)
     with pytest.raises(
-        Untrusted, match=r"own was not trained here by you .* checkpoints/1/manifest\.json .* add --trust"
+        Untrusted, match=r"own was not trained here by you.* checkpoints/1/manifest\.json unchecked: .* --mine` adds it"
     ):
         check_data(own)
     trust_run(own)
@@ -290,25 +265,36 @@ def test_a_foreign_checkpoint_waits_for_trust(own: Path, tmp_path: Path, monkeyp
         check_data(own)
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xe9", b"0" * 64, None])
-def test_a_wrong_or_missing_signature_needs_trust(own: Path, content: bytes | None) -> None:
-    signature = own / "checkpoints" / "1" / "manifest.signature"
+def test_a_valid_signature_of_an_earlier_version_counts_once(own: Path, tmp_path: Path, monkeypatch) -> None:
+    manifest = own / "checkpoints" / "1" / "manifest.json"
+    signature = manifest.with_suffix(".signature")
+    text = trust._hash(trust.identity_of(own), manifest.name.encode(), manifest.read_bytes()).encode()
+    valid = hmac.digest(secret(tmp_path / "private"), text, "sha256").hex().encode() + b"\n"
+    (tmp_path / "private" / "own.txt").unlink()
+    forget(monkeypatch)
+    for wrong in (b"", b"\xff\xe9", b"0" * 64, valid[::-1], None):
+        signature.write_bytes(wrong) if wrong is not None else (signature.unlink(), signature.mkdir())
+        with pytest.raises(Untrusted):
+            check_data(own)
+    signature.rmdir()
+    signature.write_bytes(valid)
+    check_data(own)
     signature.unlink()
-    if content is None:
-        signature.mkdir()
-    else:
-        signature.write_bytes(content)
-    with pytest.raises(Untrusted):
-        check_data(own)
-    trust_run(own)
+    forget(monkeypatch)
     check_data(own)
 
 
-def test_a_signature_belongs_to_a_run_a_name_and_a_content(own: Path, tmp_path: Path) -> None:
-    there = trust.signature_of(own, "manifest.json", b"x")
-    assert there == trust.signature_of(own, "manifest.json", b"x")
-    others = [(own, "held_out.safetensors", b"x"), (own, "manifest.json", b"y"), (tmp_path, "manifest.json", b"x")]
-    assert len({there, *(trust.signature_of(run, name, content) for run, name, content in others)}) == 4
+def test_what_an_earlier_version_kept_as_files_still_counts(own: Path, tmp_path: Path, monkeypatch) -> None:
+    keys = (tmp_path / "private" / "own.txt").read_text().split()
+    (tmp_path / "private" / "own.txt").unlink()
+    forget(monkeypatch)
+    (tmp_path / "private" / "trusted").mkdir(mode=0o700)
+    for key in keys:
+        (tmp_path / "private" / "trusted" / key).touch(mode=0o600)
+    check_data(own)
+    (tmp_path / "private" / "trusted").chmod(0o777)
+    with pytest.raises(Untrusted):
+        check_data(own)
 
 
 @pytest.mark.parametrize("changed", [{"game": "chess"}, {"game": "connect_four", "seed": 2}])
@@ -318,7 +304,7 @@ def test_a_checkpoint_of_another_own_run_needs_trust(
     with create(tmp_path / "other", changed) as other:
         shutil.copytree(own / "checkpoints" / "1", other.path / "checkpoints" / "1")
     trust_run(own)
-    with pytest.raises(Untrusted, match=r"or checkpoints/1/manifest\.json is of another run\), .* add --trust once"):
+    with pytest.raises(Untrusted, match="--mine` adds it to your list"):
         check_data(other.path)
     trust_run(other.path)
     forget(monkeypatch)
@@ -332,44 +318,102 @@ def test_a_run_with_a_later_end_or_a_moved_game_file_is_the_same_run(tmp_path: P
     check_data(run.path)
 
 
-def test_a_signature_of_an_earlier_version_needs_trust_once(own: Path) -> None:
-    manifest = own / "checkpoints" / "1" / "manifest.json"
-    old = trust._signed(trust._hash(b"manifest.json", manifest.read_bytes()))
-    manifest.with_suffix(".signature").write_bytes(old)
-    with pytest.raises(Untrusted, match=r"was signed by an earlier version .* add --trust once"):
-        check_data(own)
-    trust_run(own)
-    check_data(own)
-
-
-def test_an_emptied_cache_folder_costs_trust_and_no_run(own: Path, tmp_path: Path) -> None:
-    shutil.rmtree(tmp_path / "private")
-    check_data(own)  # this process knows the secret
-    secret.cache_clear()
-    with pytest.raises(Untrusted, match="or your cache folder was emptied"):
-        check_data(own)
-    trust_run(own)
-    check_data(own)
-
-
-def test_without_a_private_folder_a_process_trusts_what_it_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("folder", ["/proc/nowhere", ""])
+def test_where_nothing_can_be_kept_a_process_remembers(own: Path, foreign: Path, monkeypatch, folder: str) -> None:
     def nowhere() -> Path:
+        if folder:
+            return Path(folder)
         raise pg.InvalidValue("compiled games cannot be kept anywhere")
 
     monkeypatch.setattr(trust, "cache_folder", nowhere)
-    with create(tmp_path / "run", {"game": "connect_four"}) as run:
-        run.save(1, {}, {}, {}, {})
-    check_data(run.path)
+    for run, check in ((foreign, check_trusted), (own, check_data)):
+        forget(monkeypatch)
+        with pytest.raises(Untrusted):
+            check(run)
+        trust_run(run)
+        check(run)
 
 
-def test_a_slim_run_carries_no_signature(tmp_path: Path) -> None:
-    with create(tmp_path / "run", {"game": "connect_four"}) as run:
-        run.save(1, {}, {"network": {"w": np.zeros(1, np.float32)}}, {}, {})
-        run.write("best.json", '{"step": 1}')
-    slim(run.path, tmp_path / "slim")
-    assert not list((tmp_path / "slim").rglob("*.signature"))
+# ---- the list ----
+
+
+@pytest.fixture
+def listed(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The list, with a checkpoint of `own` in it."""
+    forget(monkeypatch)
+    check_data(own)
+    return tmp_path / "private" / "own.txt"
+
+
+SPOILED: dict[str, Callable[[Path], object]] = {
+    "gone": lambda file: file.unlink(),
+    "cut": lambda file: os.truncate(file, 20),
+    "noise": lambda file: file.write_bytes(os.urandom(5000)),
+    "writable by others": lambda file: file.chmod(0o666),
+    "in a folder that others can write": lambda file: file.parent.chmod(0o777),
+    "a link": lambda file: file.rename(file.with_name("x")).rename(file.parents[1] / "x") and file.symlink_to("../x"),
+    "a folder": lambda file: (file.unlink(), file.mkdir()),
+}
+
+
+@pytest.mark.parametrize("how", SPOILED)
+def test_a_spoiled_list_costs_a_word_and_is_repaired(own: Path, listed: Path, monkeypatch, how: str) -> None:
+    SPOILED[how](listed)
+    with pytest.raises(Untrusted, match=f"if it is your own, `plyground resume {own} --mine` adds it to your list"):
+        check_data(own)
+    trust_run(own)
+    check_data(own)
+    if how not in ("in a folder that others can write", "a folder"):
+        forget(monkeypatch)
+        check_data(own)
+        assert listed.stat().st_mode & 0o777 == 0o600
+        assert not listed.is_symlink()
+
+
+def test_damage_costs_the_damaged_lines_alone(own: Path, listed: Path) -> None:
+    listed.write_bytes(b"\x00\xff torn 01ab\n" + listed.read_bytes() + b"0123")
+    check_data(own)
+
+
+def test_a_list_in_a_home_that_is_read_only_now_still_counts(
+    own: Path, listed: Path, tmp_path: Path, monkeypatch
+) -> None:
+    (tmp_path / "temporary").mkdir(mode=0o700)
+    monkeypatch.setattr(trust, "cache_folder", lambda: tmp_path / "temporary")
+    with pytest.raises(Untrusted):
+        check_data(own)
+    monkeypatch.setattr(trust, "read_only_folders", lambda: [listed.parent])
+    check_data(own)
+
+
+def test_the_list_keeps_its_newest_digests_and_needs_no_clock(own: Path, listed: Path, monkeypatch) -> None:
+    monkeypatch.setattr("time.time", lambda: -1e12)
+    first = listed.read_text().split()
+    others = [f"{number:064x}" for number in range(100_000)]
+    trust._remember(others)
+    assert listed.read_text().split() == others[-trust.MOST_LISTED :]
+    forget(monkeypatch)
+    with pytest.raises(Untrusted):
+        check_data(own)
+    trust_run(own)
+    assert listed.read_text().split()[-1] in first
+    assert len(listed.read_text().split()) == trust.MOST_LISTED
+
+
+def test_processes_that_write_at_once_lose_nothing(listed: Path) -> None:
+    code = "import sys; from plyground.runs.trust import _remember as add; first = int(sys.argv[1])\n"
+    code += "for k in range(50): add([f'{first + k:064x}'])"
+    others = [subprocess.Popen([sys.executable, "-c", code, str(1000 * place)]) for place in range(4)]
+    assert [other.wait() for other in others] == [0] * 4
+    assert {f"{1000 * place + k:064x}" for place in range(4) for k in range(50)} <= set(listed.read_text().split())
+
+
+def test_a_process_that_holds_the_list_for_ever_stops_nobody(own: Path, listed: Path, monkeypatch) -> None:
+    monkeypatch.setattr(trust, "LONGEST_WAIT", 0.05)
+    with lock(listed.with_suffix(".lock")):
+        trust._remember(["f" * 64])
+    assert trust._known("f" * 64)
+    assert "f" * 64 not in listed.read_text()
 
 
 # ---- sealed texts ----

@@ -11,7 +11,7 @@ import torch
 
 import plyground as pg
 from conftest import TINY
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.agents.search import prior_of
 from plyground.arena.match import play_match
 from plyground.backend.view import View

@@ -8,7 +8,7 @@ import pytest
 import plyground as pg
 from conftest import TINY
 from naive.minimax import naive_minimax
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.checks import laws
 from plyground.games.chess.evaluate import loudness
 from plyground.games.rng import seeds

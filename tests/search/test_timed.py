@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.games.paco_sako import analysis
 from plyground.games.rng import seeds
 from plyground.search import pieces, timed

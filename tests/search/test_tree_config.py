@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import find_model
 from plyground.agents.search import as_learned, make_search
 from plyground.errors import InvalidValue
 from plyground.learners.alphazero import self_play_search
@@ -42,7 +42,7 @@ def test_settings_out_of_range_are_refused_in_a_sentence(settings: dict[str, Any
 def test_a_run_of_alphazero_plays_with_the_search_that_it_learned_with(connect_four: pg.Game) -> None:
     """As they are made: the search of self-play, and that of `search:model=DIR`. Noise is for training alone."""
     own = AlphaZero(num_envs=2, simulations=9, considered=5, value_scale=0.7)
-    network: Any = make("trained", connect_four)
+    network = find_model(connect_four, "trained")
     training = self_play_search(own, network.view, NetworkEvaluator(network.view, network.network)).config
     run = {"learner": "alphazero", **dataclasses.asdict(own)}
     playing: SearchConfig = make_search(connect_four, {"sims": "9"}, network, as_learned(run)).config

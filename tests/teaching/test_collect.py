@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import json
 import os
 import threading
@@ -16,36 +15,29 @@ import numpy as np
 import pytest
 
 import plyground as pg
+from collected import FOUR, collected, lines_of
 from plyground.runs import files
 from plyground.teaching import collect as collecting
 from plyground.teaching.collect import Collector, collect
 from plyground.teaching.config import Collect
-from plyground.teaching.dataset import read_dataset, rejected_lines
+from plyground.teaching.dataset import read_all, rejected_lines
 from plyground.teaching.lines import Lines
+from plyground.teaching.packed import BLOCK
 
 pytestmark = pytest.mark.compiled
-FOUR = Collect(game="connect_four", games=12, opening_plies=4, threads=1)
 
 
 def run(config: Collect, path: Path, stop_after: int = 10**9) -> list[dict[str, Any]]:
     """The lines of a file, but for their times."""
     calls: list[int] = []
-    collect(config, path, lambda *_: calls.append(1), lambda: len(calls) >= stop_after)
-    return lines_of(path)
-
-
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    found = [json.loads(line) for line in content.splitlines()]
-    return [{name: value for name, value in line.items() if name != "ts"} for line in found]
+    return collected(config, path, lambda *_: calls.append(1), lambda: len(calls) >= stop_after)
 
 
 def test_positions_are_distinct_and_every_line_is_good(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
     lines = run(FOUR, path)
     assert len({line["position"] for line in lines}) == len(lines) > 50
-    found = np.concatenate([part for part, _ in read_dataset(path, Lines(pg.load("connect_four")))])
-    assert len(found) == len(lines)
+    assert len(read_all(path, Lines(pg.load("connect_four")))) == len(lines)
     assert rejected_lines(path) == 0
     assert [line["game_id"] for line in lines] == sorted((line["game_id"] for line in lines), key=_number)
 
@@ -82,14 +74,14 @@ def test_a_task_of_games_is_a_part_of_all_games(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(collecting, "_stopped", [threading.Event()])
     played = collecting._play_task(FOUR, range(5, 9))
     assert [each.number for each in played] == [5, 6, 7, 8]
-    lines = {line for each in played for line in each.lines}
+    lines = Lines(pg.load("connect_four")).write(np.concatenate([each.records for each in played]))
     texts = {json.loads(line)["position"] for line in lines}
     assert {line["position"] for line in whole if 5 <= _number(line["game_id"]) < 9} <= texts
     collecting._stopped[0].set()
     assert not collecting._play_task(FOUR, range(5, 9)), "told to stop before it begins"
 
 
-@pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
+@pytest.mark.parametrize("name", ["a.packed", "a.ndjson", "a.ndjson.gz"])
 def test_a_collection_that_was_stopped_goes_on_without_a_double_or_a_torn_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -105,38 +97,48 @@ def test_a_collection_that_was_stopped_goes_on_without_a_double_or_a_torn_line(
     assert run(small, path) == whole, "nothing is left to do"
 
 
+@pytest.mark.parametrize("name", ["a.packed", "a.ndjson"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])
 @pytest.mark.parametrize("place", ["fsync", "progress", "game"])
 def test_whatever_interrupts_it_no_line_is_lost_or_written_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, place: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, place: str, name: str
 ) -> None:
     monkeypatch.setattr(collecting, "BLOCK", 20)
-    small, path = replace(FOUR, num_envs=3), tmp_path / "a.ndjson"
+    small, path = replace(FOUR, num_envs=3), tmp_path / name
     whole = run(small, tmp_path / "whole.ndjson")
     run(small, path, stop_after=45)
 
     def fail(*_: Any, **__: Any) -> None:
         raise error
 
-    where, name = {
+    where, function = {
         "fsync": (os, "fsync"),
         "progress": (files, "write_whole"),
-        "game": (collecting.LineWriter, "finished"),
+        "game": (collecting, "select"),
     }[place]
     with monkeypatch.context() as patch:
-        patch.setattr(where, name, fail)
+        patch.setattr(where, function, fail)
         disk = isinstance(error, OSError) and place != "game"
         with pytest.raises(pg.InvalidValue if disk else type(error), match="No space left" if disk else None):
             run(small, path)
     assert run(small, path) == whole
 
 
-@pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
-def test_a_damaged_file_is_not_gone_on_with(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "place", "message"),
+    [
+        ("a.packed", 50, "damaged header"),
+        ("a.packed", 2 * BLOCK, r"position \d+: no position"),
+        ("a.ndjson", 0, "line 1: the line is not UTF-8"),
+        ("a.ndjson.gz", 0, "line 1.*damaged"),
+    ],
+)
+def test_a_damaged_file_is_not_gone_on_with(tmp_path: Path, name: str, place: int, message: str) -> None:
     path = tmp_path / name
     run(FOUR, path)
-    path.write_bytes(b"\xff" + path.read_bytes()[1:])
-    with pytest.raises(pg.InvalidValue, match=r"line 1.*damaged.*choose another --out"):
+    content = path.read_bytes()
+    path.write_bytes(content[:place] + b"\xff" * 40 + content[place + 40 :])
+    with pytest.raises(pg.InvalidValue, match=rf"{message}.*choose another --out"):
         run(FOUR, path)
 
 
@@ -144,10 +146,14 @@ def test_other_settings_do_not_go_on_with_a_file(tmp_path: Path) -> None:
     run(FOUR, tmp_path / "a.ndjson")
     with pytest.raises(pg.InvalidValue, match=r"started with other settings \(temperature: 1.0\)"):
         run(replace(FOUR, temperature=0.5), tmp_path / "a.ndjson")
-    (tmp_path / "b.ndjson").write_text("mine")
-    with pytest.raises(pg.InvalidValue, match="cannot be continued"):
-        run(FOUR, tmp_path / "b.ndjson")
-    assert (tmp_path / "b.ndjson").read_text() == "mine"
+    with pytest.raises(pg.InvalidValue, match="`teach convert` writes it as CSV"):
+        run(FOUR, tmp_path / "a.csv")
+    for progress in ("", "[]", '{"settings": [], "progress": {}}', '{"settings": 1}', "{"):
+        (tmp_path / "b.ndjson").write_text("mine")
+        (tmp_path / "b.ndjson.progress.json").write_text(progress)
+        with pytest.raises(pg.InvalidValue, match="cannot be continued"):
+            run(FOUR, tmp_path / "b.ndjson")
+        assert (tmp_path / "b.ndjson").read_text() == "mine"
     more = run(replace(FOUR, games=15), tmp_path / "a.ndjson")
     assert more == run(replace(FOUR, games=15), tmp_path / "c.ndjson"), "more games are no other settings"
 
@@ -162,19 +168,18 @@ def test_repeats_and_positions_for_a_game(tmp_path: Path) -> None:
 
 def test_draws_may_be_left_out_or_come_later(tmp_path: Path) -> None:
     long = Collect(game="connect_four", games=30, max_plies=14, opening_plies=2, threads=1)  # many are stopped
-    everything = run(long, tmp_path / "a.ndjson")
-    decided = {line["game_id"] for line in run(replace(long, draws=0.0), tmp_path / "b.ndjson")}
-    later = {line["game_id"] for line in run(replace(long, decisive_first=0.5), tmp_path / "c.ndjson")}
-    games = {line["game_id"] for line in everything}
-    assert decided < games
-    assert {game for game in later if _number(game) < 15} == {game for game in decided if _number(game) < 15}
-    assert {game for game in later if _number(game) >= 15} == {game for game in games if _number(game) >= 15}
+    changes = {"all": {}, "decided": {"draws": 0.0}, "later": {"decisive_first": 0.5}}
+    found = {
+        name: {_number(line["game_id"]) for line in run(replace(long, **each), tmp_path / name)}
+        for name, each in changes.items()
+    }
+    assert found["decided"] < found["all"]
+    assert found["later"] == {each for each in found["all"] if each >= 15 or each in found["decided"]}
 
 
 def test_temperature_falls_from_game_to_game() -> None:
     config = replace(FOUR, games=11, temperature=1.0, temperature_final=0.5)
     assert [config.temperature_of(game) for game in (0, 5, 10)] == pytest.approx([1.0, 0.75, 0.5])
-    assert replace(FOUR, temperature=0.7).temperature_of(11) == 0.7
 
 
 def test_weak_games_show_one_side_only(tmp_path: Path) -> None:
@@ -211,27 +216,15 @@ def test_games_that_go_in_circles_are_cut(tmp_path: Path) -> None:
     assert len(played.positions) == 8, "four plies out and back, four that are nothing new"
 
 
-def test_chess_and_sequence_are_collected_too(tmp_path: Path) -> None:
-    chess = run(Collect(games=2, max_plies=20, depth=1, quiescence=1, threads=1), tmp_path / "chess.ndjson")
-    assert {line["side"] for line in chess} == {"w", "b"}
-    assert all(max(line["valid_actions"]) < 4096 for line in chess)
-    sequence = run(Collect(game="sequence", games=2, max_plies=20, threads=1), tmp_path / "sequence.ndjson")
-    assert {"position", "best_action"} <= set(sequence[0])
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"games": 0}, "games is a number of at least 1"),
-        ({"temperature": 0.0}, "temperature is a number above 0"),
-        ({"temperature": float("nan")}, "temperature is a number"),
-        ({"top_k": 17}, "top_k is at most 16"),
-        ({"draws": 2.0}, "at most 1"),
-    ],
-)
-def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(pg.InvalidValue, match=message):
-        replace(FOUR, **changes)
+def test_wrong_settings_are_refused() -> None:
+    wrong = [
+        ("games", 0, "a number of at least 1"),
+        ("temperature", 0.0, "a number above 0"),
+        ("draws", 2.0, "at most 1"),
+    ]
+    for name, value, message in [*wrong, ("temperature", float("nan"), "a number"), ("top_k", 17, "at most 16")]:
+        with pytest.raises(pg.InvalidValue, match=f"{name} is .*{message}"):
+            replace(FOUR, **{name: value})
 
 
 def test_games_begin_with_the_openings_of_a_book(tmp_path: Path) -> None:
@@ -240,8 +233,6 @@ def test_games_begin_with_the_openings_of_a_book(tmp_path: Path) -> None:
         game="connect_four", games=6, depth=1, max_plies=4, threads=1, weak_games=0.0, max_repeats=99,
         openings=str(tmp_path / "book.txt"), opening_plies=0,
     )  # fmt: skip
-    collect(config, tmp_path / "a.ndjson", lambda *_: None)
-    first = [json.loads(line) for line in (tmp_path / "a.ndjson").read_text().splitlines()]
-    found = {each["position"] for each in first if each["ply"] == 0}
+    found = {line["position"] for line in run(config, tmp_path / "a") if line["ply"] == 0}
     game = pg.load("connect_four")
     assert found == {game.position("444").text, game.position("123").text}

@@ -13,6 +13,7 @@ import numpy as np
 
 import plyground as pg
 from plyground.agents import uci
+from plyground.agents.agent import GIVES_UP
 from plyground.errors import Error
 from plyground.games.rng import seeds
 from torture import MOST_FINDINGS, Deadline, Report
@@ -57,9 +58,9 @@ def try_engine(game: pg.Game, seed: str) -> tuple[int, int, str]:
         actions = agent.act(states, seeds(0, 6))
         groups |= {each.process.pid for each in uci.running()}
         faults, moves = len(agent.faults), int((actions >= 0).sum())
-        if not all(action in (uci.GIVES_UP, 0, 1, 2) for action in actions):
+        if not all(action in (GIVES_UP, 0, 1, 2) for action in actions):
             return moves, faults, f"engine {seed!r}: the actions {actions}"
-        if faults != (actions == uci.GIVES_UP).sum():
+        if faults != (actions == GIVES_UP).sum():
             return moves, faults, f"engine {seed!r}: {faults} faults, but the actions {actions}"
         del agent
     except Error:

@@ -25,7 +25,6 @@ from plyground import private_folder
 from plyground.errors import Error
 from plyground.kernels.cache import load_kernels
 from plyground.runs import trust
-from plyground.web.messages import TableInfo
 from plyground.web.store import Store
 from plyground.web.table import FORMAT, Saved
 from torture import MOST_FINDINGS, Deadline, Report
@@ -54,7 +53,7 @@ def games(home: Path) -> Steps:
     def keep(name: str, plies: int) -> Facts:
         players = ["you", "random"]
         saved = Saved(FORMAT, name * 16, "chess", {}, players, players, 1, "", [3] * plies, changed=float(plies))
-        opened().keep(saved, TableInfo(saved.id, "chess", "Chess", plies, "", False, saved.changed))
+        opened().keep(saved, "Chess")
         opened().flush()
         return {saved.id: str(plies)}
 
@@ -104,21 +103,21 @@ def read_kernels(home: Path) -> Facts:
 def trusted(home: Path) -> Steps:
     forget_process()
 
-    def sign() -> Facts:
-        return {"signed": hashlib.sha256(trust.seal("a text").encode()).hexdigest()}
+    def seal() -> Facts:
+        return {"sealed": hashlib.sha256(trust.seal("a text").encode()).hexdigest()}
 
     def remember(key: str) -> Facts:
         trust._remember([key])
         return {key: "known"}
 
-    return [sign, lambda: remember("1" * 64), lambda: remember("2" * 64)]
+    return [seal, lambda: remember("1" * 64), lambda: remember("2" * 64)]
 
 
 def read_trusted(home: Path) -> Facts:
     forget_process()
     there = {key: "known" for key in ("1" * 64, "2" * 64) if trust._known(key)}
-    signed = {"signed": hashlib.sha256(trust.seal("a text").encode()).hexdigest()}
-    return there | (signed if (home / "secret").exists() else {})
+    sealed = {"sealed": hashlib.sha256(trust.seal("a text").encode()).hexdigest()}
+    return there | (sealed if (home / "secret").exists() else {})
 
 
 KINDS = {

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from forged import rewrite, sign
-from plyground.agents.agent import load_run
+from forged import claim, rewrite
+from plyground.agents.registry import load_run
 from plyground.arena import ladder
 from plyground.cli.running import named
 from plyground.errors import Error
@@ -48,7 +48,6 @@ from plyground.runs.directory import (
 )
 from plyground.runs.pack import pack, unpack
 from plyground.runs.settings import to_toml
-from plyground.runs.trust import SIGNATURE
 from plyground.teaching.collect import collect
 from plyground.teaching.config import Collect
 from plyground.teaching.lines import Lines
@@ -191,7 +190,6 @@ CHANGES: dict[str, Change] = {
     ".jsonl": change_lines,
     ".toml": change_toml,
     ".safetensors": change_tensors,
-    SIGNATURE: damage,
 }
 
 
@@ -216,13 +214,13 @@ def change_file(rng: random.Random, run: Path, path: Path) -> str:
 
 
 def _repair(path: Path) -> None:
-    """Make checksum and signature right again, so that the content is read."""
+    """Make the checksum right again and the content this user's, so that it is read."""
     manifest = path.with_name("manifest.json")
-    if manifest.is_file() and path not in (manifest, manifest.with_suffix(SIGNATURE)):
+    if manifest.is_file() and path != manifest:
         rewrite(path, path.read_bytes())
-    for signed in (path, manifest):
-        if signed.name in ("manifest.json", HELD_OUT) and signed.is_file():
-            sign(signed)
+    for held in (path, manifest):
+        if held.name in ("manifest.json", HELD_OUT) and held.is_file():
+            claim(held)
 
 
 # ---- readers ----
@@ -275,7 +273,7 @@ READERS: Readers = {
     "plot": lambda run: save_curves(run.with_name("x.png"), [run]),
 }
 PLAYED_ON = {**READERS, "play on": functools.partial(_resume, steps=4)}
-"""with sound positions: forged ones may crash compiled code, which is why they are signed"""
+"""with sound positions: forged ones may crash compiled code, which is why only a user's own are used"""
 SELDOM = {"plot": 0.05, "pack": 0.2, "list": 0.2}  # the share of the cases in which slow readers read
 
 

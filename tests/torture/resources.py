@@ -17,7 +17,7 @@ from typing import Any
 
 import plyground as pg
 from plyground.agents import uci
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.learners.config import Imitation
 from plyground.learners.training import train

@@ -16,7 +16,7 @@ from unittest import mock
 
 import plyground as pg
 from plyground.agents import uci
-from plyground.agents.agent import known, make
+from plyground.agents.registry import known, make
 from plyground.arena.openings import read_openings
 from plyground.batch import Batch
 from plyground.cluster import connect
@@ -38,7 +38,7 @@ from plyground.runs.trust import cluster_of
 from plyground.specs import exists, split, split_path
 from plyground.teaching.collect import collect
 from plyground.teaching.config import Collect
-from plyground.teaching.csv_form import convert
+from plyground.teaching.dataset import convert
 from plyground.teaching.lines import Lines
 from torture import MOST_FINDINGS, Deadline, Report
 from torture.mutations import Corpus

@@ -283,7 +283,7 @@ def test_a_kept_game_against_a_run_that_is_gone_can_still_be_seen(served: Served
         page.ask("close", "tables", table=name)
         kept = served.house.tables.store.read(name)
         kept.players[1] = "run:gone"
-        served.house.tables.store.keep(kept, served.house.tables.store.infos[name])
+        served.house.tables.store.keep(kept, served.house.tables.store.infos[name].title)
         page.ask("open", "position", table=name)
         assert len(page.table["moves"]) == 2
         page.play("4")
@@ -312,11 +312,11 @@ def test_a_file_whose_values_fit_no_game_costs_that_game_alone(served: Served) -
         games = served.house.tables.store
         for change in ({"players": ["you"] * 3}, {"names": ["You"]}, {"clocks": [1.0]}, {"actions": [9]}):
             kept = games.read(name)
-            games.keep(msgspec.structs.replace(kept, **change), games.infos[name])
+            games.keep(msgspec.structs.replace(kept, **change), games.infos[name].title)
             assert page.refusal("open", table=name)["text"].startswith(
                 (f"the file of the game {name} is", "ply 1 is not")
             )
-            games.keep(kept, games.infos[name])
+            games.keep(kept, games.infos[name].title)
         page.ask("open", "position", table=name)
 
 

@@ -20,17 +20,16 @@ import pytest
 from plyground.errors import Error
 from plyground.runs import files
 from plyground.web import store as module
-from plyground.web.messages import TableInfo
 from plyground.web.store import Store
 from plyground.web.table import FORMAT, Saved
 
 A, B = "a" * 16, "b" * 16
 
 
-def saved(name: str, changed: float = 0.0, actions: int = 2, over: bool = False) -> tuple[Saved, TableInfo]:
+def saved(name: str, changed: float = 0.0, actions: int = 2, over: bool = False) -> tuple[Saved, str]:
     game = Saved(FORMAT, name, "chess", {}, ["you", "random"], ["You", "random"], 1, "", [3] * actions, changed=changed)
-    game.over = over
-    return game, TableInfo(name, "chess", "Chess", actions, "White to move", over, changed)
+    game.over, game.status = over, "White to move"
+    return game, "Chess"
 
 
 def kept(folder: Path, *names: str) -> Store:

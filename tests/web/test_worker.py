@@ -72,7 +72,7 @@ def test_the_same_seed_gives_the_same_action() -> None:
 
 
 def test_a_run_that_is_not_there_is_an_error_of_ours() -> None:
-    with pytest.raises(pg.Error, match="no run directory"):
+    with pytest.raises(pg.Error, match="no run '/no/such/run'; see "):
         next(answers_to(job(1, thinking.show_policy, START.game, "4453", "/no/such/run", 1)))
 
 

@@ -24,6 +24,7 @@ from typing import Any
 from plyground.errors import Error, InvalidValue, shorten, shown, unknown
 from plyground.game import Game, module_of_file
 from plyground.games.signatures import misfit
+from plyground.specs import read_flag
 
 OPTIONS = {
     "weights": "a safetensors file or a state dict, for a torch module",
@@ -120,9 +121,7 @@ def _module_agent(made: Any, encoder: Any, game: Game, what: str, options: Mappi
         raise InvalidValue(f"{what} does not say what it sees: give it an attribute `encoder`, one of {names}")
     from plyground.agents.module import ModuleAgent, load_file
 
-    sample = options.get("sample", "false")
-    if sample not in ("true", "false"):
-        raise InvalidValue(f"sample of the agent file is true or false, not {shorten(sample)!r}")
+    sample = read_flag("file", "sample", options.get("sample", "false"))
     if "weights" in options:
         load_file(made, Path(options["weights"]))
-    return ModuleAgent(game, encoder, made.eval(), what, sample == "true")
+    return ModuleAgent(game, encoder, made.eval(), what, sample)

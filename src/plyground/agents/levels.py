@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground import specs
-from plyground.agents.agent import can_search, compile_kernels, current, has_network, independent, make, stoppable
+from plyground.agents.agent import compile_kernels, independent, stoppable
+from plyground.agents.registry import can_search, current, has_network, make
 from plyground.agents.search import thorough
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game, agent_repr
 from plyground.position import Position
 from plyground.search.analysis import Analysis, check_running, scored
 from plyground.search.choosing_arrays import EVALUATED, SCORED, Choices
-from plyground.search.wins import choose, compile_choices, to_win
+from plyground.search.within_turn import choose, compile_choices, to_win
 
 Ints = NDArray[np.int32]
 Records = NDArray[np.void]

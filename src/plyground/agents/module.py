@@ -16,11 +16,7 @@ from plyground.agents.network import NetworkAgent
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.game import Game, agent_repr
-from plyground.games.rng import draw
 from plyground.models.network import NetworkModel
-from plyground.networks import log_probabilities, sample_actions
-
-FINE = 2**31
 
 
 class ModuleAgent(NetworkAgent):
@@ -37,15 +33,10 @@ class ModuleAgent(NetworkAgent):
         return self.name
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        numbers = (draw(rngs, np.full(len(states), FINE)) / FINE).astype(np.float32)
-        return self.choose(self.view.rows(states), torch.from_numpy(numbers)).numpy()
+        return self.act_by_chance(states, rngs)
 
     def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
-        if not self.sample:
-            return super().choose(states, numbers)
-        with torch.inference_mode():
-            log_probs = log_probabilities(self.network(self.view.observe(states)), self.view.legal(states))
-            return self.view.action_of(states, sample_actions(log_probs, numbers))
+        return self.sample_actions(states, numbers) if self.sample else super().choose(states, numbers)
 
     def _evaluate(self, rows: Tensor) -> tuple[Tensor, float, bool]:
         return self.network(self.view.observe(rows)), 0.0, False

@@ -17,13 +17,15 @@ from plyground.backend.device import fill_selected
 from plyground.backend.view import View
 from plyground.batch import Batch
 from plyground.game import Game
+from plyground.games.rng import draw
 from plyground.models.network import Q_TEMPERATURE, NetworkModel
-from plyground.networks import Valued
+from plyground.networks import Valued, log_probabilities, sample_actions
 from plyground.position import Position
 from plyground.runs.directory import told
 from plyground.search.analysis import Analysis, check_running, scored
 
 Records = NDArray[np.void]
+FINE = 2**24  # steps between 0 and 1 that a 32-bit float distinguishes
 
 
 class NetworkAgent:
@@ -66,6 +68,17 @@ class NetworkAgent:
         outputs = values.masked_fill(~self.view.legal(states), -torch.inf).argmax(1)
         return self.view.action_of(states, outputs)
 
+    def act_by_chance(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """`act` of agents that sample."""
+        numbers = (draw(rngs, np.full(len(states), FINE)) / FINE).astype(np.float32)
+        return self.choose(self.view.rows(states), torch.from_numpy(numbers).to(self.view.device)).cpu().numpy()
+
+    def sample_actions(self, states: Tensor, numbers: Tensor) -> Tensor:
+        """`choose` of agents that sample from the softmax of the outputs."""
+        with torch.inference_mode():
+            log_probs = log_probabilities(self.network(self.view.observe(states)), self.view.legal(states))
+            return self.view.action_of(states, sample_actions(log_probs, numbers))
+
     def act_on(self, batch: Batch, turn: Tensor, rngs: Tensor, generator: torch.Generator, actions: Tensor) -> None:
         """Fill in actions [N] where `turn` [N] is set, on the device of the games."""
         numbers = torch.rand(len(turn), generator=generator, device=turn.device)
@@ -95,3 +108,13 @@ class NetworkAgent:
         found = type(self)(self.model.to(device))
         found.spec = self.spec
         return found
+
+
+class SamplingAgent(NetworkAgent):
+    """Samples actions from its network's policy: snapshots of a policy play as it did."""
+
+    def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        return self.act_by_chance(states, rngs)
+
+    def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
+        return self.sample_actions(states, numbers)

@@ -7,21 +7,20 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, shorten
 from plyground.game import Game, agent_repr
-from plyground.models.compiled import CompiledModel
 from plyground.position import Position
 from plyground.search.analysis import Analysis, Analyst, Growing, GrowingTree, analyse, last_analysis
 from plyground.search.determinized_search import DeterminizedSearch, Prior, Searcher
 from plyground.search.tree_arrays import Result
 from plyground.search.tree_config import LEAVES, SELECTIONS, SearchConfig
 from plyground.search.tree_search import TreeSearch
-from plyground.specs import whole_number
+from plyground.specs import read_flag, read_number, read_whole
 
 SIMULATIONS, THOROUGH = 1000, 10_000  # for a move; for an analysis
 ROLLOUTS = 8  # games that it plays from a leaf
@@ -38,7 +37,7 @@ OPTIONS = {
     "reuse": "true: keep the tree between the moves of a game (false)",
     "device": "cuda: the network and the trees are on a GPU, for matches of many games (cpu)",
 }
-NUMBERS = ("sims", "time", "rollouts", "plies", "c")
+NUMBERS = {"sims": read_whole, "time": read_number, "rollouts": read_whole, "plies": read_whole, "c": read_number}
 TREE_OPTIONS = ("rollouts", "select", "c", "lookahead", "reuse", "device")
 AS_LEARNED = ("considered", "value_scale")  # of the search by which AlphaZero learned: play uses the same
 IMITATED = {"value_scale": 0.5}  # a policy that no search has improved yet: values count more beside it
@@ -51,11 +50,10 @@ def can_search_trees(game: Game) -> bool:
 
 
 class SearchAgent:
-    """Plays what a search by compiled code chooses: a tree search, or one over determinizations in games with hidden
-    information or chance, where a network's policy may name the candidates."""
+    """Plays what a search chooses: a tree search, without a network or with one that evaluates leaves; or one over
+    determinizations in games with hidden information or chance, where a network's policy may name the candidates."""
 
     leaves_circles = True
-    independent = True  # a prior is asked for one position at a time
     stoppable = True
 
     def __init__(
@@ -64,10 +62,17 @@ class SearchAgent:
         config: SearchConfig,
         threads: int | None = None,
         prior: Prior | None = None,
-        model: CompiledModel | None = None,
+        model: Any = None,
     ) -> None:
+        """`model`: what evaluates the leaves of trees, a network or a compiled one."""
         self.game, self.config, self.prior, self.model = game, config, prior, model
-        if can_search_trees(game):
+        self.independent = model is None or model.compiled  # a network evaluates all positions together
+        self.searcher: Any
+        if model is not None and not model.compiled:
+            from plyground.search.network_search import NetworkSearches
+
+            self.searcher = NetworkSearches(model, config)
+        elif can_search_trees(game):
             self.searcher = TreeSearch(game, config, threads, model)
         else:
             self.searcher = DeterminizedSearch(game, config, threads, prior)
@@ -75,7 +80,7 @@ class SearchAgent:
     __repr__ = agent_repr
 
     def __str__(self) -> str:
-        return f"search:{describe(self.config)}{self.model.option if self.model else ''}"
+        return f"search:{describe(self.config)}{self.model.option if self.model and self.independent else ''}"
 
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         return self.search(states, rngs).chosen
@@ -90,12 +95,14 @@ class SearchAgent:
 
     def growing(self, config: SearchConfig | None = None) -> Growing:
         """The same search of one position, or one with other limits, step by step, for an analysis."""
+        if not self.independent:
+            return self.searcher.growing(config or self.config)
         if can_search_trees(self.game):
             return GrowingTree(self.game, config or self.config, self.model)
         return Searcher(self.game, config or self.config, self.prior)
 
     def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
-        """Each move's visits, value and line after a search with the agent's limits."""
+        """Each move's prior, visits, value and line after a search with the agent's limits."""
         return last_analysis(self.analyst(), position, rngs)
 
     def analyst(self) -> Analyst:
@@ -108,92 +115,10 @@ class ReusingSearchAgent(SearchAgent):
 
     def act_in(self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         check_running(self.game, states)
-        return cast(TreeSearch, self.searcher).search_in(games, states, rngs).chosen
+        return self.searcher.search_in(games, states, rngs).chosen
 
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
-        cast(TreeSearch, self.searcher).forget(games)
-
-
-class NetworkSearchAgent:
-    """Plays what a tree search chooses with a network that evaluates leaves."""
-
-    leaves_circles = True
-    stoppable = True
-
-    def __init__(self, model: Any, config: SearchConfig) -> None:
-        self.game, self.config, self.view, self.evaluator = model.game, config, model.view, model.evaluator()
-        self._searches: dict[int, Any] = {}  # the last number of positions, and the memory for so many
-
-    __repr__ = agent_repr
-
-    def __str__(self) -> str:
-        return f"search:{describe(self.config)}"
-
-    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return self.search(states, rngs).chosen
-
-    def compile_kernels(self) -> None:
-        self.search(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
-
-    def search(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> Result:
-        """What the search finds in running states [N]."""
-        from plyground.backend.device import is_gpu
-        from plyground.search.network_search import NetworkSearch, search_records
-
-        check_running(self.game, states)
-        n = len(states)
-        size = 4 ** (((n - 1).bit_length() + 1) // 2) if is_gpu(self.view.device_name) else n  # few graphs to capture
-        if size not in self._searches:
-            self._searches.clear()
-            self._searches[size] = NetworkSearch(self.view, self.evaluator, self.config, size)
-        rows = np.arange(size) % n
-        own = rngs[rows]
-        found = search_records(self._searches[size], states[rows], own)
-        rngs[:] = own[:n]
-        return Result._make(each[:n] for each in found)
-
-    def growing(self, config: SearchConfig | None = None) -> Growing:
-        """The same search of one position, or one with other limits, step by step, for an analysis."""
-        from plyground.search.network_search import GrowingNetworkTree, NetworkSearch
-
-        alone = dataclasses.replace(config or self.config, reuse=False)  # an analysis has no move before
-        return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, alone, 1))
-
-    def analyse(self, position: Position, rngs: NDArray[np.uint64]) -> Analysis:
-        """Each move's prior, visits, value and line after a search with the agent's limits."""
-        return last_analysis(self.analyst(), position, rngs)
-
-    def analyst(self) -> Analyst:
-        """The same while it is searched; the memory of the tree is kept from one position to the next."""
-        return partial(analyse, self.growing())
-
-
-class ReusingNetworkSearchAgent(NetworkSearchAgent):
-    """The same, with a tree for each game that is kept between its moves.
-
-    Games that no longer run are searched along with the others until none is left.
-    """
-
-    def __init__(self, model: Any, config: SearchConfig) -> None:
-        super().__init__(model, config)
-        self._games = dict[int, int]()  # the row of each game
-        self._states: NDArray[np.void] = np.zeros(0, model.game.rules.STATE)  # [rows] their last positions
-
-    def act_in(self, games: NDArray[np.int64], states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        if any(int(game) not in self._games for game in games):
-            self._searches.clear()
-            self._games, self._states = {int(game): row for row, game in enumerate(games)}, states.copy()
-        rows = [self._games[int(game)] for game in games]
-        self._states[rows] = states
-        own = np.zeros(len(self._states), np.uint64)
-        own[rows] = rngs
-        found = self.search(self._states, own).chosen[rows]
-        rngs[:] = own[rows]
-        return found
-
-    def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
-        self._games.clear()
-        self._searches.clear()
+        self.searcher.forget(games)
 
 
 def check_running(game: Game, states: NDArray[np.void]) -> None:
@@ -221,15 +146,14 @@ def check_options(game: Game, options: Mapping[str, str]) -> None:
 
 def read_config(game: Game, options: Mapping[str, str], network: bool) -> SearchConfig:
     """The settings that an agent spec's options mean; defaults depend on the game."""
-    numbers = {name: _number(name, options[name]) for name in NUMBERS if name in options}
+    numbers = {name: read("search", name, options[name]) for name, read in NUMBERS.items() if name in options}
     for name in ("leaf", "rollouts", "plies"):
         if "model" in options and name in options and can_search_trees(game):
             raise InvalidValue(f"{name} of the agent search is for searches without a model")
     if "time" in numbers and not 0.0 < numbers["time"] < math.inf:
         raise InvalidValue(f"time of the agent search is a number of seconds above 0, not {shorten(options['time'])}")
-    for name in ("reuse", "lookahead"):
-        if options.get(name, "true") not in ("true", "false"):
-            raise InvalidValue(f"{name} of the agent search is true or false, not {shorten(options[name])!r}")
+    reuse = read_flag("search", "reuse", options.get("reuse", "false"))
+    lookahead = read_flag("search", "lookahead", options.get("lookahead", "true"))
     if options.get("select", "puct") not in SELECTIONS:
         raise InvalidValue(
             f"select of the agent search is {' or '.join(SELECTIONS)}, not {shorten(options['select'])!r}"
@@ -244,8 +168,8 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
         "leaf": leaf,
         "rollouts": int(numbers.get("rollouts", 1 if leaf in LEAVES else ROLLOUTS)),
         "selection": options.get("select", "gumbel" if network else "puct"),
-        "lookahead": options.get("lookahead", "true") == "true",
-        "reuse": options.get("reuse") == "true",
+        "lookahead": lookahead,
+        "reuse": reuse,
         "rollout_plies": int(numbers.get("plies", 0)),
     }
     config = SearchConfig(**found)
@@ -287,12 +211,9 @@ def make_search(game: Game, options: Mapping[str, str], model: Any = None, how: 
             network = network.to(choose(options["device"])[0])
         if not can_search_trees(game):
             return SearchAgent(game, config, prior=prior_of(network))
-        config = dataclasses.replace(config, **(how or {}))
-        return (ReusingNetworkSearchAgent if config.reuse else NetworkSearchAgent)(network, config)
-    if not can_search_trees(game):
-        if model is not None:
-            raise InvalidValue(f"a compiled model evaluates leaves in {TREE_GAMES}; {game} is not one")
-        return SearchAgent(game, config)
+        model, config = network, dataclasses.replace(config, **(how or {}))
+    if model is not None and not can_search_trees(game):
+        raise InvalidValue(f"a compiled model evaluates leaves in {TREE_GAMES}; {game} is not one")
     return (ReusingSearchAgent if config.reuse else SearchAgent)(game, config, model=model)
 
 
@@ -313,11 +234,3 @@ def prior_of(network: Any) -> Prior:
         return known[np.minimum(outputs, view.outputs)].astype(np.float64)
 
     return prior
-
-
-def _number(name: str, text: str) -> float | int:
-    try:
-        return float(text) if name in ("time", "c") else whole_number(text)
-    except ValueError:
-        kind = "a number" if name in ("time", "c") else "a whole number"
-        raise InvalidValue(f"{name} of the agent search is {kind}, not {shorten(text)!r}") from None

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import can_search, independent, make
+from plyground.agents.agent import independent
+from plyground.agents.registry import can_search, make
 from plyground.errors import InvalidValue, unknown
 from plyground.game import Game, agent_repr
 from plyground.games.interface import Function

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from plyground.game import Game
 from plyground.games.interface import RUNNING
 from plyground.search.arrays import Ints, Records
-from plyground.search.wins import after_actions, best_end
+from plyground.search.within_turn import after_actions, best_end
 
 LONGEST = 64  # positions of a turn that are kept: longer circles are not noticed
 NO_RNG = np.uint64(0)  # a generator for what no chance decides

@@ -27,11 +27,12 @@ from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 import numpy as np
 from numpy.typing import NDArray
 
+from plyground.agents.agent import GIVES_UP
 from plyground.errors import Error, IllegalAction, InvalidValue, shorten
 from plyground.game import Game, agent_repr
 from plyground.position import Position
+from plyground.specs import read_number
 
-GIVES_UP = -1
 TIMEOUT = 5.0  # seconds beyond its thinking time after which an engine counts as dead
 LONGEST_LINE = 1 << 16  # bytes; the longest lines of engines have a few thousand
 LINES_KEPT = 1000  # read and not yet looked at; beyond them the engine waits
@@ -277,10 +278,7 @@ def make_engine(game: Game, program: str, options: Mapping[str, str]) -> Uci:
     """a UCI engine"""
     numbers: dict[str, float] = {}
     for name, value in options.items():
-        try:
-            numbers[name] = float(value)
-        except ValueError:
-            raise InvalidValue(f"{name} of the agent uci is a number, not {shorten(value)!r}") from None
+        numbers[name] = read_number("uci", name, value)
         least = 0.0 if name == "skill" else math.ulp(0.0)
         if not least <= numbers[name] < 1e12:
             raise InvalidValue(f"{name} of the agent uci is a positive number, not {shorten(value)!r}")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent, all_seeing, make, told_to_see
+from plyground.agents.agent import Agent, all_seeing, told_to_see
+from plyground.agents.registry import make
 from plyground.arena.match import Match, Progress, check_pairs
 from plyground.errors import InvalidText, InvalidValue, is_whole, shown
 from plyground.game import Game, load

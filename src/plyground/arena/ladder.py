@@ -13,7 +13,8 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from plyground.agents.agent import Agent, all_seeing, make, name_of, spec_of
+from plyground.agents.agent import Agent, all_seeing, name_of, spec_of
+from plyground.agents.registry import make
 from plyground.arena.match import Match, check_pairs, play_match
 from plyground.arena.rating import Ratings, bradley_terry
 from plyground.errors import InvalidValue, counted, plain_os_errors, shown
@@ -25,7 +26,7 @@ MOST_GAMES = 2**53  # which numbers with fractions count exactly
 
 
 @dataclass(frozen=True)
-class Result:
+class PairResult:
     """The result of agent a against agent b."""
 
     a: str
@@ -39,7 +40,8 @@ class Result:
         return self.wins + self.draws + self.losses
 
     @property
-    def score(self) -> float:
+    def points(self) -> float:
+        """Of agent a: 1 for a win, 1/2 for a draw."""
         return self.wins + self.draws / 2
 
 
@@ -51,7 +53,7 @@ class Ladder:
     games: int
     """games for each pair of agents"""
     seed: int
-    results: tuple[Result, ...] = ()
+    results: tuple[PairResult, ...] = ()
     all_seeing: tuple[str, ...] = ()
     """the agents that saw what their seats cannot know (`sees_all`)"""
 
@@ -71,6 +73,16 @@ class Ladder:
         """An agent's name, and whether it saw what is hidden."""
         return f"{name} (sees what is hidden)" if name in self.all_seeing else name
 
+    @property
+    def scores(self) -> dict[str, float]:
+        """Each agent's share of the points of its games."""
+        points, games = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0)
+        for result in self.results:
+            for agent, score in ((result.a, result.points), (result.b, result.games - result.points)):
+                points[agent] += score
+                games[agent] += result.games
+        return {agent: points[agent] / games[agent] for agent in points}
+
     def __repr__(self) -> str:
         rated = ", ".join(" ".join(line.split()) for line in str(self).splitlines())
         return f"<ladder of {self.game}, {counted(self.games, 'game')} for each two: {rated}>"
@@ -81,13 +93,13 @@ class Ladder:
         score, games = np.zeros((2, len(place), len(place)))
         for result in self.results:
             a, b = place[result.a], place[result.b]
-            score[a, b] += result.score
-            score[b, a] += result.games - result.score
+            score[a, b] += result.points
+            score[b, a] += result.games - result.points
             games[a, b] += result.games
         return bradley_terry(score, games + games.T)
 
 
-class _Result(TypedDict):
+class _SavedResult(TypedDict):
     """A result in a file."""
 
     a: str
@@ -103,14 +115,16 @@ class _File(TypedDict):
     game: str
     games: int
     seed: int
-    results: list[_Result]
+    results: list[_SavedResult]
     all_seeing: NotRequired[list[str]]
 
 
 def read(path: Path) -> Ladder:
     """Read a ladder from a file."""
     data = read_json(path, _File)
-    results = [Result(each["a"], each["b"], each["wins"], each["draws"], each["losses"]) for each in data["results"]]
+    results = [
+        PairResult(each["a"], each["b"], each["wins"], each["draws"], each["losses"]) for each in data["results"]
+    ]
     for each in results:
         if min(each.wins, each.draws, each.losses) < 0 or not 0 < each.games < MOST_GAMES:
             raise DamagedFile(f"{path}: {each.a} against {each.b} is no result of a match: {each}")
@@ -194,7 +208,7 @@ def climb(
     for number, (a, b) in enumerate(missing):
         progress(number, len(missing), f"{a} against {b}")
         match = next(matches)
-        result = Result(a, b, match.wins, match.draws, match.losses)
+        result = PairResult(a, b, match.wins, match.draws, match.losses)
         ladder = replace(ladder, results=(*ladder.results, result))
         if path:
             with plain_os_errors(f"write {path}"):

@@ -9,18 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import (
-    GIVES_UP,
-    Agent,
-    Learning,
-    all_seeing,
-    ask,
-    independent,
-    make,
-    name_of,
-    tell,
-    told_to_see,
-)
+from plyground.agents.agent import GIVES_UP, Agent, Learning, all_seeing, ask, independent, name_of, tell, told_to_see
+from plyground.agents.registry import make
 from plyground.agents.turns import Turns
 from plyground.arena.openings import pick_openings
 from plyground.arena.rating import Sprt, Verdict, elo, mean_and_interval

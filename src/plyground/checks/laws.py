@@ -16,7 +16,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent, ScriptedAgent, ask, make, sees_all
+from plyground.agents.agent import Agent, ask, sees_all
+from plyground.agents.registry import make
+from plyground.agents.scripted import ScriptedAgent
 from plyground.agents.teacher import Scorer
 from plyground.batch import Batch
 from plyground.checks.compiling import check_compiling

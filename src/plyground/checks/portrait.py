@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import known
+from plyground.agents.registry import known
 from plyground.arena.match import Match, play_match
 from plyground.batch import Batch
 from plyground.checks.fault_lines import place_of

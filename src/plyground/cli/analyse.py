@@ -16,13 +16,13 @@ from rich.live import Live
 from rich.text import Text
 
 from plyground import specs
-from plyground.agents.agent import make
 from plyground.agents.levels import analysis_spec, with_limit
+from plyground.agents.registry import make
 from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.cli import terminal
 from plyground.cli.ctrl_c import interruptible, say_stopped
 from plyground.cli.terminal import board, console, say, titled
-from plyground.errors import InvalidValue, command, counted, shorten
+from plyground.errors import InvalidValue, command, counted, shorten, unknown
 from plyground.game import Game
 from plyground.play import typed
 from plyground.play.saved import SavedGame
@@ -50,7 +50,7 @@ def make_analyst(game: Game, spec: str, simulations: int | None, seconds: float 
     """The agent of a spec that analyses, with the limits of the command line; empty: the game's usual one."""
     usual = "search" if simulations is not None else analysis_spec(game).partition(":")[0]
     if (spec or usual).partition(":")[0] not in ("minimax", "search"):
-        raise _no_analyst(spec)
+        raise unknown("search for --agent of an analysis", spec, ("minimax:time=1", "search", "search:model=trained"))
     name, options = specs.split(spec or usual)
     if name == "minimax" and simulations is not None:
         raise InvalidValue("--sims is for tree searches; minimax takes --time, or nodes: --agent minimax:nodes=1000000")
@@ -60,14 +60,8 @@ def make_analyst(game: Game, spec: str, simulations: int | None, seconds: float 
         options.pop("nodes", None)
         options["time"] = f"{seconds:g}"
     if {"depth", "quiescence", "table"} & options.keys():  # of minimax: nothing is compiled before the refusal
-        raise _no_analyst(spec)
+        raise InvalidValue(f"an analysis takes time or nodes of minimax, such as minimax:time=1, not {shorten(spec)!r}")
     return make(with_limit(game, name, options), game)
-
-
-def _no_analyst(spec: str) -> InvalidValue:
-    return InvalidValue(
-        f"--agent of an analysis is a search, such as search:model=trained or minimax:time=1, not {shorten(spec)!r}"
-    )
 
 
 # ---- one position ----

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import errno
-import importlib
 import io
 import os
 import re
@@ -15,21 +14,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import plyground
-from plyground.cli import help as texts
 from plyground.cli.ctrl_c import STOPPED, say_stopped
+from plyground.cli.help import COMMANDS, TEACH, examples_of, function_of, listed, meaning, page
 from plyground.errors import Error, command, naming_extras, shorten, unknown
 
-MODULES = {
-    **dict.fromkeys(("games", "play", "watch", "serve", "analyse", "solve", "prepare", "uci", "doctor"), "people"),
-    **dict.fromkeys(("match", "ladder", "grade", "perft", "bench", "check"), "measures"),
-    **dict.fromkeys(("train", "resume"), "training"),
-    "profiles": "settings",
-    **dict.fromkeys(("runs", "evaluate", "report", "plot", "table", "export"), "runs"),
-    **dict.fromkeys(("collect", "inspect", "convert", "verify"), "teach"),
-}
-"""function of a command: its file in cli/"""
-OF_TEACH = tuple(name for name, module in MODULES.items() if module == "teach")
-COMMANDS = (*(name for name in MODULES if name not in OF_TEACH), "teach")
 ALIASES = {"analyze": "analyse", "eval": "evaluate"}
 AGENT_FILE = re.compile(r"\bfile:(.+?\.py):")
 PLAIN = dict(zip("●○◆◇★·…✓±∞█▏─━│┃╭╮╰╯Ŝŝ♙♘♗♖♕♔♟♞♝♜♛♚", "xoXO*..v~^#|--||++++SsPNBRQKpnbrqk", strict=True))
@@ -43,7 +31,7 @@ def main() -> None:
         print(f"plyground {plyground.__version__}")
         return
     if line in ([], ["--help"], ["-h"], ["help"]):
-        print(texts.page())
+        print(page())
         sys.exit(0 if line else 2)
     given, unchecked = list[str](), ""
     try:
@@ -84,16 +72,15 @@ def read(line: Sequence[str]) -> tuple[str, Callable[..., None], dict[str, Any]]
         function, *rest = rest or ["--help"]
         name = f"teach {function}"
         if function in ("-h", "--help"):
-            print(texts.examples("teach"))
-            for each in OF_TEACH:
-                told = getattr(importlib.import_module("plyground.cli.teach"), each).__doc__ or ""
-                print(f"plyground teach {each}: {told.splitlines()[0]}")
+            print(listed(examples_of("teach")))
+            for each in TEACH:
+                print(f"plyground teach {each}: {meaning(each)}")
             sys.exit(0)
-        if function not in OF_TEACH:
-            raise unknown("command of plyground teach", function, OF_TEACH)
+        if function not in TEACH:
+            raise unknown("command of plyground teach", function, TEACH)
     from plyground.cli.parser import Parser
 
-    run = getattr(importlib.import_module(f"plyground.cli.{MODULES[function]}"), function)
+    run = function_of(function)
     return name, run, Parser(name, run).read(rest)
 
 

@@ -211,7 +211,7 @@ def bench(
     seconds: float = 2.0,
     json: Json = False,
 ) -> None:
-    """Measure the speed of the rules: random moves, with the legal mask and an observation written at each ply.
+    """Measure the speed of the rules: random moves, with masks and observations at each ply.
 
     Args:
         words: what to measure, and of which game

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from plyground.cli.help import examples
+from plyground.cli.help import examples_of, listed
 from plyground.errors import InvalidValue, command, shorten, unknown
 
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=.*)?|-[A-Za-z]", re.DOTALL)  # other words may begin with "-", too: a position
@@ -152,7 +152,7 @@ class Parser(argparse.ArgumentParser):
         raise InvalidValue(f"{self.name}: {message.removeprefix('argument ')}; see {self.how}")
 
     def format_help(self) -> str:
-        told = examples(self.name)
+        told = listed(examples_of(self.name))
         return f"{told}\n{super().format_help()}" if told else super().format_help()
 
     def _parse_optional(self, arg_string: str) -> Any:

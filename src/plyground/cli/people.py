@@ -22,7 +22,7 @@ from plyground.cli.words import (
     is_saved_game,
     saved_game,
 )
-from plyground.errors import InvalidValue, check_installed, command, shorten, unknown
+from plyground.errors import InvalidValue, check_installed, command, unknown
 
 if TYPE_CHECKING:
     from plyground.agents.agent import Agent
@@ -87,7 +87,7 @@ def play(
 def _opponent(named: str, rules: pg.Game) -> tuple[str, Callable[[], Agent]]:
     """The opponent that a loaded game names. Where that is no agent, or where a file from somewhere would start a
     program or write to a run: the usual one, and a line that says so."""
-    from plyground.agents.agent import usual
+    from plyground.agents.registry import usual
     from plyground.cli.terminal import say
     from plyground.runs.trust import programs_of
 
@@ -123,7 +123,7 @@ def watch(
     seed: Annotated[int | None, Shown("INT", "the clock")] = None,
     save: Annotated[Path | None, Shown("FILE", "none")] = None,
 ) -> None:
-    """Watch two agents play, or a saved game: with pause, steps forward and back, and any speed.
+    """Watch two agents play, or a saved game, with pause, steps and any speed.
 
     Args:
         words: two agents (default: greedy greedy); or a file: what `save FILE` has written in play, a PGN, or a file in
@@ -135,7 +135,7 @@ def watch(
         seed: seed of deals and of the agents' choices
         save: write the game to this new file at the end; play --load FILE goes on with it
     """
-    from plyground.agents.agent import usual
+    from plyground.agents.registry import usual
     from plyground.cli.watch import newest_games, show_agents, show_file
     from plyground.play.saved import game_of_file
     from plyground.runs.files import check_writable
@@ -165,7 +165,7 @@ def watch(
 
 
 def prepare(words: Annotated[Words, Shown("[GAME]")] = (), game: OtherGame = "") -> None:
-    """Compile games once for this machine: rules, agents, hints and analyses. Nobody waits for them later.
+    """Compile games once for this machine, so that nobody waits for them later.
 
     Args:
         words: the game, with its settings; without one, all games of `plyground games`
@@ -234,7 +234,7 @@ def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
 
 def _needs_torch(spec: str, game: pg.Game) -> bool:
     """Whether a spec names a network that is there."""
-    from plyground.agents.agent import known
+    from plyground.agents.registry import known
     from plyground.models.model import kind_of
     from plyground.runs.directory import find_checkpoint, game_of, read_config
     from plyground.specs import split_path
@@ -314,12 +314,14 @@ def analyse(
     others.sort(key=is_game, reverse=True)
     spec, rest = game_first(others, game, "analyse [GAME] [FILE]", 0, 1, default="")
     if rest:
-        raise InvalidValue(f"{rest[0]!r} is no file; {_meant(spec, rest[0])}")
+        as_moves = command("analyse", spec or game_of("startpos", rest[0]), "--moves", rest[0])
+        as_position = command("analyse", spec or game_of(rest[0]), "--position", rest[0])
+        raise InvalidValue(f"{rest[0]!r} is no file; the moves of a game: {as_moves}; a position: {as_position}")
     check_picture(picture)
     rules = pg.load(spec or (game_of_file(file, "analyse") if file else game_of(position, moves, game_of(position))))
     if not (moves or file):
         rules.interpret()
-    start = _start(rules, spec, position)
+    start = rules.position(position)
     saved = SavedGame(start, [], ("", ""))
     if moves or file:
         display.check_open(rules)
@@ -334,24 +336,6 @@ def analyse(
         display.analyse_game(searcher, saved, seed, json, picture)
     else:
         display.analyse_position(searcher, start, seed, json)
-
-
-def _start(rules: pg.Game, spec: str, position: str) -> pg.Position:
-    """The position that a text means; moves in its place are answered with the line that analyses them."""
-    try:
-        return rules.position(position)
-    except pg.InvalidText:
-        if not game_of("startpos", position, default=""):
-            raise
-        raise InvalidValue(f"{shorten(repr(position))} is no position; {_meant(spec, position)}") from None
-
-
-def _meant(spec: str, word: str) -> str:
-    """The lines that analyse a word as the moves of a game, as a position, or as both where it is neither."""
-    games = {"--moves": game_of("startpos", word, default=""), "--position": game_of(word, default="")}
-    meanings = {"--moves": "the moves of a game", "--position": "a position"}
-    read = {how: game for how, game in games.items() if game} or dict.fromkeys(games, DEFAULT_GAME)
-    return "; ".join(f"{meanings[how]}: {command('analyse', spec or game, how, word)}" for how, game in read.items())
 
 
 def solve(
@@ -405,7 +389,10 @@ def uci(
 
 
 def doctor() -> None:
-    """Say what is installed, what is missing, and whether a GPU can be used; exit code 1 if something is broken."""
+    """Say what is installed, what is missing, and whether a GPU can be used.
+
+    The exit code is 1 if something is broken.
+    """
     from plyground.checks.doctor import BROKEN, examine
     from plyground.cli.terminal import say
 

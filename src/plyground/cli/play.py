@@ -18,7 +18,7 @@ from plyground.agents.search import can_search_trees
 from plyground.cli.analyse import Explainer, moves_table
 from plyground.cli.ctrl_c import interruptible
 from plyground.cli.terminal import about, board, console, say
-from plyground.errors import Error, IllegalAction, command, shorten
+from plyground.errors import Error, IllegalAction, command, shorten, unknown
 from plyground.play import hints, preparation
 from plyground.play.background import Background
 from plyground.play.session import Event, Session
@@ -142,7 +142,7 @@ def _answered(typed: str, session: Session, background: Background) -> bool:
     position, low = session.position, typed.lower()
     word, _, rest = low.partition(" ")
     is_move = not session.over and bool(candidates(position, typed))
-    near = difflib.get_close_matches(low, WORDS, 1, 0.75) if len(typed) > 3 and low not in WORDS else []
+    near = len(typed) > 3 and low not in WORDS and difflib.get_close_matches(low, WORDS, 1, 0.75)
     if word == "help" and rest and not is_move:  # `help hint`
         low = typed = "help"
     if low in BOARD:
@@ -166,10 +166,8 @@ def _answered(typed: str, session: Session, background: Background) -> bool:
         game = session.start.game
         settings = [f"{name}={game.settings[name]} ({each.meaning})" for name, each in game.rules.SETTINGS.items()]
         _say("\n".join([about(game), *settings, f"Type {game.rules.TYPING}.", HELP]))
-    elif near and not session.unclear and not is_move:
-        say(f"Type {near[0]}, not {typed}.")
-    elif _is_no_move(typed, session):
-        say(f"no command or move {shorten(repr(typed))}; `help` lists the commands")
+    elif (near and not session.unclear and not is_move) or _is_no_move(typed, session):
+        say(str(unknown("command or move", typed, WORDS, "`help`")))
     elif typed == "think":
         if not session.over:
             session.agent = ready(session, background) or wait(background, "agent")

@@ -25,7 +25,6 @@ from plyground.runs import directory, fingerprints
 from plyground.runs.directory import Run
 from plyground.runs.settings import build, to_toml
 from plyground.runs.tensorboard import record_events
-from plyground.runs.trust import check_address, check_programs
 
 HERE = ClusterConfig()  # no cluster
 NOT_SETTINGS = ("learner", "versions", "cluster")  # in config.toml, beside the settings
@@ -129,8 +128,7 @@ def resume_run(
     limits, table, given = limits or {}, directory.read_config(run), cluster or {}
     where = replace(build(ClusterConfig, table.get("cluster", {}), f"{run}/config.toml"), **given)
     check_cluster(where, 1)
-    if "on" not in given:  # else the person has named it
-        check_address(run, table)
+    directory.check_trusted(run, "on" not in given)  # else the person has named the cluster
     with directory.open_run(run) as held, ExitStack() as stack:
         checkpoint = directory.newest_whole(run)
         if not force:
@@ -164,7 +162,6 @@ def set_limits(run: Run, limits: Mapping[str, float]) -> None:
 def settings_of(run: Path, limits: Mapping[str, float]) -> dict[str, Any]:
     """A run's settings, with another end."""
     table = directory.read_config(run)
-    check_programs(run, table)
     ends = find_learner(str(table.get("learner"))).learner.limits
     for name in limits:
         if name not in ends:

@@ -14,11 +14,18 @@ from plyground.cli.words import check_picture, is_game, is_run, newest_run, one_
 from plyground.errors import InvalidValue, command, counted, unknown
 from plyground.runs.groups import runs_of
 
-ACTIONS = "[pack RUN FILE | unpack FILE RUN | publish RUN DIR | inspect RUN | diff RUN RUN | tensorboard RUN]"
-WIDE, SCORES = 1000, 12  # width of a table in a file; of what is wrong with a run, at least
+NAMES = {
+    "pack": "RUN FILE",
+    "unpack": "FILE RUN",
+    "publish": "RUN DIR",
+    "inspect": "RUN",
+    "diff": "RUN RUN",
+    "tensorboard": "RUN",
+}
+"""what follows each action of `runs`"""
+ACTIONS = f"[{' | '.join(' '.join(each) for each in NAMES.items())}]"
+WIDE = 1000  # columns of the table in a file
 COLUMNS = ("run", "learner", "game", "cycles", "best step", "scores")
-LEAST_FIRST = ("best step", "game", "learner", "cycles")  # what a narrow terminal goes without
-PADDING = 2  # of each column
 
 
 def runs(
@@ -29,7 +36,7 @@ def runs(
     games: int = 400,
     json: Json = False,
 ) -> None:
-    """List the runs; or pack, unpack, publish or inspect one, say what differs between two, or export metrics.
+    """List the runs; or pack, unpack, publish, inspect, compare or export them.
 
     Args:
         words: nothing: list
@@ -39,22 +46,21 @@ def runs(
         games: games against each opponent, for the model card
         json: print the list as JSON
     """
+    action, *names = words or ("",)
+    if action and json:
+        raise InvalidValue(f"--json is for the list of runs: {command('runs', '--json')}")
+    if action and action not in NAMES:
+        raise unknown("action of runs", action, NAMES)
+    if action and len(names) != len(NAMES[action].split()):
+        number = counted(len(NAMES[action].split()), "name")
+        raise InvalidValue(f"runs {action} takes {number}, not {len(names)}: plyground runs {action} {NAMES[action]}")
+
     from plyground.cli.terminal import say
     from plyground.report import publish as publishing
     from plyground.report.run import records_of
     from plyground.runs import pack as packing
     from plyground.runs.tensorboard import export
 
-    action, *names = words or ("",)
-    wanted = {"pack": 2, "unpack": 2, "publish": 2, "inspect": 1, "diff": 2, "tensorboard": 1}
-    if action and json:
-        raise InvalidValue(f"--json is for the list of runs: {command('runs', '--json')}")
-    if action and action not in wanted:
-        raise unknown("action of runs", action, wanted)
-    if action and len(names) != wanted[action]:
-        usage = next(each.strip() for each in ACTIONS.strip("[]").split("|") if each.strip().startswith(action))
-        number = counted(wanted[action], "name")
-        raise InvalidValue(f"runs {action} takes {number}, not {len(names)}: plyground runs {usage}")
     source, target = (run_path(name) for name in (names[0], names[-1])) if action else (folder, folder)
     with interruptible(signal.SIGTERM):
         if not action and json:
@@ -77,11 +83,9 @@ def runs(
 
 
 def _list(folder: Path) -> None:
-    """A table of runs, as wide as the terminal: first the scores are folded, then columns are left out. Names of runs
-    and single scores are not broken."""
-    from rich.cells import cell_len
+    """The runs as a table or, where the terminal is too narrow for one, as some lines for each."""
     from rich.console import Console
-    from rich.padding import Padding
+    from rich.measure import Measurement
     from rich.table import Table
 
     from plyground.cli.terminal import console, say, say_command
@@ -91,47 +95,18 @@ def _list(folder: Path) -> None:
     if not rows:
         say(f"no runs in {folder}")
         return
-
-    def folded(text: str, width: int) -> str:
-        """Scores in lines of so many columns, none of them broken within a score where that is possible."""
-        lines = list[str]()
-        for each in text.split(BETWEEN_SCORES):
-            longer = f"{lines[-1]}{BETWEEN_SCORES}{each}" if lines else ""
-            if longer and cell_len(longer) <= width:
-                lines[-1] = longer
-            else:
-                lines.append(each)
-        return "\n".join(lines)
-
-    def total() -> int:
-        return sum(width + PADDING for width in widths.values())
-
-    file = Console(highlight=False, markup=False, emoji=False, width=WIDE)  # it has room
+    file = Console(highlight=False, markup=False, emoji=False, width=WIDE)
     wide = console if console.is_terminal else file
-    columns = zip(COLUMNS, zip(*rows, strict=True), strict=True)
-    widths = {name: max(map(cell_len, (name, *texts))) for name, texts in columns}
-    whole = widths["scores"]
-    single = [each for row in rows if row[1] != "?" for each in row[-1].split(BETWEEN_SCORES)]  # "?": an error instead
-    widths["scores"] = min(whole, max(SCORES, *map(cell_len, ("scores", *single))))
-    for name in LEAST_FIRST:
-        if total() > wide.width:
-            del widths[name]
-    widths["scores"] = min(whole, widths["scores"] + max(0, wide.width - total()))
-    if total() > wide.width:  # names stay whole, so that they can be copied
-        for name, *_, scores in rows:
-            wide.print(name, soft_wrap=True)
-            wide.print(Padding(folded(scores, wide.width - PADDING), (0, 0, 0, PADDING)))
+    table = Table(*COLUMNS, box=None)
+    for row in rows:
+        table.add_row(*row)
+    if Measurement.get(file, file.options, table).maximum <= wide.width:
+        wide.print(table)
     else:
-        table = Table(box=None)
-        for name, width in widths.items():
-            table.add_column(name, width=width, overflow="fold")
-        for row in rows:
-            cells = dict(zip(COLUMNS, row, strict=True)) | {"scores": folded(row[-1], widths["scores"])}
-            table.add_row(*(cells[name] for name in widths))
-        wide.print(table, crop=False)
-        left_out = [name for name in COLUMNS if name not in widths]
-        if left_out:
-            say(f"A wider terminal also shows: {', '.join(left_out)}.")
+        for name, *facts, scores in rows:
+            say(name)  # whole, so that it can be copied
+            told = [f"{title} {fact}" for title, fact in zip(COLUMNS[1:], facts, strict=False) if fact not in ("", "?")]
+            say("\n".join(f"  {each}" for each in [", ".join(told), *scores.split(BETWEEN_SCORES)] if each))
     chosen = "the last that did not lose its match against the best before it (imitation: nearest to the teacher)"
     say(f"Best step: {chosen}; an earlier one may have higher scores.")
     say_command("Scores: of the best step, when it was chosen. To measure it in more games:", command("report", "RUN"))
@@ -180,7 +155,7 @@ def evaluate(
     json: Json = False,
     trust: Trust = False,
 ) -> None:
-    """Evaluate a run in paired matches against agents; of several seeds, also the mean with its interval.
+    """Evaluate a run in paired matches against agents; of several seeds, also their mean.
 
     Args:
         words: runs, or the folder of several seeds; then the opponents (default: random, greedy)
@@ -194,12 +169,12 @@ def evaluate(
     if is_game(words[0]):
         raise InvalidValue(f"a run knows its game: {command('evaluate', *(words[1:] or [newest_run()]))}")
 
-    from plyground.agents.agent import load_run, make, usual
+    from plyground.agents.registry import load_run, make, usual
     from plyground.arena.match import play_match
     from plyground.cli.display import show_report
     from plyground.cli.terminal import progress, show_match
     from plyground.learners.evaluation import OPENINGS_SEED, summary
-    from plyground.report.seeds import spread_record, spread_table
+    from plyground.report.scores import spread, spread_table
     from plyground.runs.directory import find_checkpoint, read_config, trust_run
 
     count = next((k for k, word in enumerate(words) if k and not is_run(run_path(word))), len(words))
@@ -227,14 +202,14 @@ def evaluate(
     if json and len(found) == 1:
         print(json_module.dumps(found[0]))
     elif json:
-        mean = {spec: spread_record(each) for spec, each in scores.items()}
+        mean = {spec: spread(each) for spec, each in scores.items()}
         print(json_module.dumps({"runs": found, "mean": mean}))
     elif len(found) > 1:
         show_report(f"Over {len(found)} runs, with Student's interval of their mean:\n\n{spread_table(scores)}\n")
 
 
 def plot(words: Annotated[Words, Shown("RUN ...")] = (), out: Path = Path("curves.png")) -> None:
-    """Draw the learning curves of runs: seeds of one experiment as their mean and a band, each game in a row.
+    """Draw the learning curves of runs; seeds of one experiment as their mean and a band.
 
     Args:
         words: run directories, or folders of several seeds
@@ -259,18 +234,19 @@ def report(
     games: Annotated[int | None, Shown("INT", "400")] = None,
     trust: Trust = False,
 ) -> None:
-    """Write the report of a run again and print it; of several seeds, their mean, interval and range.
+    """Write and print the report of a run again; of several seeds mean, interval and range.
 
     Args:
         words: a run's directory
         games: number of games against each evaluation opponent; of several seeds, those of their evaluations count
     """
+    run = one_run("report", words)
+
     from plyground.cli.display import show_report
     from plyground.cli.terminal import say_command
     from plyground.report import run as run_report
     from plyground.runs.directory import trust_run
 
-    run = one_run("report", words)
     seeds = runs_of(run)
     for path in seeds if trust else ():
         trust_run(path)
@@ -297,13 +273,14 @@ def table(
         top: number of entries of each kind
         checkpoint: best, last, or a step
     """
-    from plyground.agents.agent import load_run
+    run = one_run("table", words)
+
+    from plyground.agents.registry import load_run
     from plyground.cli.terminal import console, titled
     from plyground.models.model import kind_of
     from plyground.report import table as table_report
     from plyground.runs.directory import read_config, trust_run
 
-    run = one_run("table", words)
     if trust:
         trust_run(run)
     if kind_of(read_config(run)) != "table":

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from plyground.cli.ctrl_c import stop_on_signal
 from plyground.cli.display import show_report
@@ -32,13 +32,6 @@ REPORT = "report.md"  # a run has one when it is finished
 POLL_INTERVAL = 0.1  # seconds
 
 
-class Counts(NamedTuple):
-    """How many seeds there are, and how many are trained at a time."""
-
-    seeds: int
-    parallel: int
-
-
 def check_counts(seeds: int, parallel: int) -> None:
     for name, value in (("seeds", seeds), ("parallel", parallel)):
         if not 1 <= value <= MOST:
@@ -48,15 +41,16 @@ def check_counts(seeds: int, parallel: int) -> None:
 
 
 def train_seeds(
-    folder: Path, config: Any, counts: Counts, train: Callable[[int, Path], bool], line: Sequence[str]
+    folder: Path, config: Any, count: int, parallel: int, train: Callable[[int, Path], bool], line: Sequence[str]
 ) -> None:
     """Train several seeds into one folder, from the config's own seed on; then report their mean and spread.
 
-    `train` trains or continues a seed in its directory; `line` is the command without seeds and directory.
+    `train` trains or continues a seed in its directory; `line` is the command without seeds and directory, for
+    `parallel` processes at a time.
     """
     if is_file(folder / "config.toml"):
         raise InvalidValue(f"{folder} is one run: the runs of several seeds need another --out")
-    seeds = range(config.seed, config.seed + counts.seeds)
+    seeds = range(config.seed, config.seed + count)
     wanted = tomllib.loads(to_toml(asdict(config)))  # as config.toml holds them
     for path in (seed_path(folder, seed) for seed in seeds):
         there = read_config(path) if steps_of(path) else wanted
@@ -64,12 +58,12 @@ def train_seeds(
         compared = [{name: each[name] for name in names if name in each} for each in (there, wanted)]
         if found := differences(*compared):
             raise InvalidValue(f"{path} was begun with other settings ({'; '.join(found)}): choose another --out")
-    in_turn = counts.parallel == 1
-    if train_in_turn(folder, seeds, train) if in_turn else side_by_side(folder, seeds, counts, line):
+    in_turn = parallel == 1
+    if train_in_turn(folder, seeds, train) if in_turn else side_by_side(folder, seeds, parallel, line):
         show_seeds(folder)
         return
-    others = [] if in_turn else ["--parallel", counts.parallel]
-    again = command(*line, "--seed", config.seed, "--seeds", counts.seeds, *others, "--out", folder)
+    others = [] if in_turn else ["--parallel", parallel]
+    again = command(*line, "--seed", config.seed, "--seeds", count, *others, "--out", folder)
     say_command("Not all seeds are finished. Continue with:", again)
 
 
@@ -90,7 +84,7 @@ def train_in_turn(folder: Path, seeds: Sequence[int], train: Callable[[int, Path
     return True
 
 
-def side_by_side(folder: Path, seeds: Sequence[int], counts: Counts, line: Sequence[str]) -> bool:
+def side_by_side(folder: Path, seeds: Sequence[int], parallel: int, line: Sequence[str]) -> bool:
     """Each in a process of its own, so many at a time; its lines begin with the seed. Ctrl-C stops and saves all."""
     waiting = [seed for seed in seeds if not is_finished(seed_path(folder, seed))]
     running: list[subprocess.Popen[str]] = []
@@ -123,7 +117,7 @@ def side_by_side(folder: Path, seeds: Sequence[int], counts: Counts, line: Seque
         told = False
         try:
             while (waiting and not stop) or running:
-                while waiting and len(running) < counts.parallel and not stop:
+                while waiting and len(running) < parallel and not stop:
                     running.append(begin(waiting.pop(0)))
                 if stop and not told:
                     told = True

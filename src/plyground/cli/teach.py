@@ -20,7 +20,7 @@ TeachGame = Annotated[str, Shown("GAME", Collect.game, "the game of the dataset,
 
 def collect(
     words: GameWord = (),
-    out: Path = Path("data/teacher.ndjson"),
+    out: Path = Path("data/teacher.packed"),
     on: On = "",
     *,
     config: Annotated[Table, Settings(lambda: {"": settings_of(Collect)})],
@@ -28,7 +28,7 @@ def collect(
     """Let a teacher play itself and write down its evaluation of each position. The same command continues a file.
 
     Args:
-        out: the dataset; compressed if the name ends in .gz
+        out: the dataset: packed records, or NDJSON if the name ends in .ndjson or, compressed, in .gz
     """
     game, _ = game_first(words, config.get("game", ""), "teach collect [GAME]", default=Collect.game)
     collect_into(out, build(Collect, {**config, "game": game}, "teach collect"), on)
@@ -87,20 +87,20 @@ def inspect(
 
 
 def convert(words: Annotated[Words, Shown("[GAME] SOURCE TARGET")] = (), game: TeachGame = "") -> None:
-    """Write a dataset as CSV, or a CSV file as a dataset, by the files' names.
+    """Write a dataset in another form, by the files' names: packed, NDJSON or CSV.
 
     Args:
-        words: two files, one of which ends in .csv (or .csv.gz)
+        words: two files; names of texts end in .ndjson or .csv, and in .gz if they are compressed
     """
-    from plyground.cli.terminal import say
+    from plyground.cli.terminal import progress, say
     from plyground.game import load
-    from plyground.teaching.csv_form import convert as convert_dataset
+    from plyground.teaching.dataset import convert as convert_dataset
     from plyground.teaching.lines import Lines
 
     spec, (source, target) = game_first(words, game, "teach convert [GAME] SOURCE TARGET", 2, 2, Collect.game)
-    with interruptible(signal.SIGTERM, kept=SAVED):
-        written = convert_dataset(Path(source), Path(target), Lines(load(spec)))
-        say(f"{target}: {counted(written, 'position')}")
+    with interruptible(signal.SIGTERM, kept=SAVED), progress(title=f"{source}: positions") as show:
+        written = convert_dataset(Path(source), Path(target), Lines(load(spec)), show)
+    say(f"{target}: {counted(written, 'position')}")
 
 
 def verify(
@@ -122,9 +122,9 @@ def verify(
         depth: of the teacher
         quiescence: of the teacher
     """
-    run = one_run("teach verify", words)
     if games < 2 or games % 2:
         raise InvalidValue(f"games is even and at least 2, not {games}: matches are played in pairs")
+    run = one_run("teach verify", words)
 
     from rich.text import Text
 

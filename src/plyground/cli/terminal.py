@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -17,17 +18,19 @@ from rich.table import Table
 from rich.text import Text
 
 from plyground import specs
-from plyground.agents.agent import Entry, entries, known, told_to_see
-from plyground.arena.grade import Grade, Share
-from plyground.arena.ladder import Ladder
-from plyground.arena.match import Match
-from plyground.arena.rating import Sprt, Verdict
-from plyground.checks.speed import Speed
 from plyground.errors import command, counted
-from plyground.game import Game
-from plyground.games.encoder import Encoder
-from plyground.games.interface import Setting
-from plyground.position import Position
+
+if TYPE_CHECKING:  # the modules that know these are there, whoever shows one
+    from plyground.agents.registry import Entry
+    from plyground.arena.grade import Grade, Share
+    from plyground.arena.ladder import Ladder
+    from plyground.arena.match import Match
+    from plyground.arena.rating import Sprt, Verdict
+    from plyground.checks.speed import Speed
+    from plyground.game import Game
+    from plyground.games.encoder import Encoder
+    from plyground.games.interface import Setting
+    from plyground.position import Position
 
 console = Console(highlight=False, markup=False, emoji=False)  # paths and names are shown as they are
 
@@ -62,6 +65,8 @@ def show_rows(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def show_games(games: list[Game]) -> None:
     """Each game with its settings, encoders and agents."""
+    from plyground.agents.registry import known
+
     for game in games:
         console.print(game.word, style="bold")
         settings = [_choices(name, setting) for name, setting in game.rules.SETTINGS.items()]
@@ -80,6 +85,8 @@ def about(game: Game) -> str:
 
 def show_game(game: Game) -> None:
     """One game: its aim, its settings, its encoders and its agents, with what they mean."""
+    from plyground.agents.registry import entries
+
     rules = game.rules
     console.print(f"{game}: {game.num_actions} actions", style="bold")
     _fold("", about(game))
@@ -183,7 +190,7 @@ def show_match(
     for fault in dict.fromkeys(result.faults):
         console.print(f"a game was given up: {fault}")
     if result.all_seeing:
-        console.print(f"no measure of strength: {told_to_see(result.all_seeing)}")
+        _tell_all_seeing(result)
     if sprt and verdict:
         ratio, decided = sprt.ratio(result.scores.mean(axis=1)), _decided(sprt, verdict, a, b)
         console.print(
@@ -192,8 +199,16 @@ def show_match(
         )
 
 
+def _tell_all_seeing(result: Match | Grade) -> None:
+    from plyground.agents.agent import told_to_see
+
+    console.print(f"no measure of strength: {told_to_see(result.all_seeing)}")
+
+
 def _decided(sprt: Sprt, verdict: Verdict, a: str, b: str) -> str:
     """The hypothesis that a sequential test has accepted."""
+    from plyground.arena.rating import Verdict
+
     nearer, other = (sprt.elo1, sprt.elo0) if verdict == Verdict.STRONGER else (sprt.elo0, sprt.elo1)
     return verdict if verdict == Verdict.OPEN else f"{a} is {nearer:+g} rather than {other:+g} Elo above {b},"
 
@@ -218,10 +233,8 @@ def show_ladder(ladder: Ladder, as_json: bool) -> None:
         return
     table = titled(f"{ladder.game}, {ladder.games} games for each two", "", "agent", "Elo", "±", "score")
     for place, index in enumerate(order, start=1):
-        mine = [r for r in ladder.results if names[index] in (r.a, r.b)]
-        score = sum(r.score if r.a == names[index] else r.games - r.score for r in mine) / sum(r.games for r in mine)
         elo, error = f"{ratings.elo[index]:+.0f}", f"{ratings.error[index]:.0f}"
-        table.add_row(str(place), ladder.described(names[index]), elo, error, f"{score:.1%}")
+        table.add_row(str(place), ladder.described(names[index]), elo, error, f"{ladder.scores[names[index]]:.1%}")
     console.print(table)
 
 
@@ -285,7 +298,7 @@ def show_grade(report: Grade, agent: str, as_json: bool) -> None:
     if games := report.games:
         console.print(f"\nagainst the perfect player: {games.results}; mean length {games.plies:.1f} plies")
     if report.all_seeing:
-        console.print(f"no measure of strength: {told_to_see(report.all_seeing)}")
+        _tell_all_seeing(report)
 
 
 def grade_numbers(report: Grade) -> dict[str, object]:

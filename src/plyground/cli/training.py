@@ -126,7 +126,7 @@ def train(
         own = {"profile": profile, "tensorboard": tensorboard, "verbose": verbose, "trust": trust}
         given = {each: value for each, value in {**config, **cluster}.items() if each != "seed"}
         again = ["train", *typed(words, {each: value for each, value in own.items() if value} | given)]
-        several.train_seeds(path, full, several.Counts(seeds, parallel), train_one, again)
+        several.train_seeds(path, full, seeds, parallel, train_one, again)
 
 
 def planned(
@@ -266,11 +266,13 @@ def resume(
     force: bool = False,
     tensorboard: Live = False,
     verbose: Verbose = False,
+    mine: bool = False,
     trust: bool = False,
 ) -> None:
-    """Continue a run exactly where it stopped; a finished one needs a later end. Of several seeds, each in turn.
+    """Continue a run exactly where it stopped; a finished one needs a later end.
 
-    Schedules (learning rate, exploration) follow the share of the run that is done: with a later end they rise again.
+    Of several seeds each is continued in turn. Schedules (learning rate, exploration) follow the share of the run that
+    is done: with a later end they rise again.
 
     Args:
         words: a run's directory, or the folder of several seeds
@@ -280,8 +282,12 @@ def resume(
         on: the cluster that plays from now on: ray, ray://HOST:PORT, an address file; '' for this machine alone
         actors: processes that play there
         force: resume although the rules, the encoder or the network code have changed since the checkpoint was made
-        trust: use its positions, and the game file, programs and cluster that it names, if it is another's; remembered
+        mine: it is your own, from another machine: use its positions, and the game file, programs and cluster that it
+            names; remembered
+        trust: the same for a run whose author you trust
     """
+    run, given = one_run("resume", words), {"cycles": cycles, "seconds": seconds, "epochs": epochs}
+
     from plyground.cli import seeds as several
     from plyground.cli.display import Display
     from plyground.cli.running import resume_run
@@ -290,12 +296,11 @@ def resume(
 
     with interruptible(signal.SIGTERM, kept=SAVED):
         Display.verbose = verbose
-        run, given = one_run("resume", words), {"cycles": cycles, "seconds": seconds, "epochs": epochs}
         limits = {name: value for name, value in given.items() if value is not None}
         if tensorboard:
             summary_writer()  # before anything is changed
         seeds = runs_of(run)
-        for path in seeds if trust else ():
+        for path in seeds if mine or trust else ():
             trust_run(path)
         where = {name: value for name, value in (("on", on), ("actors", actors)) if value is not None}
         if seeds == [run]:

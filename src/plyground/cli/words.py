@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from plyground.cli.help import HELP
+from plyground.cli.help import EXAMPLES
 from plyground.cli.parser import Shown
 from plyground.errors import InvalidValue, command
 from plyground.games import GAMES
@@ -67,10 +67,14 @@ def newest_run() -> Path:
 
 
 def one_run(name: str, words: Sequence[str]) -> Path:
-    """The run of a command that takes one."""
+    """The run of a command that takes one, before the command imports what it needs."""
     runs = [word for word in words if not is_game(word)]
     if len(words) == 1 and runs:
-        return run_path(words[0])
+        if is_run(path := run_path(words[0])):
+            return path
+        from plyground.runs.directory import no_run
+
+        raise no_run(path)
     if len(runs) == 1:
         raise InvalidValue(f"a run knows its game: {command(*name.split(), *runs)}")
     typed = f"not {' '.join(words)!r}" if words else "nothing was given"
@@ -125,7 +129,7 @@ def game_first(
         raise InvalidValue(f"a match has two agents; for more: {command('ladder', *given)}")
     if not least <= len(rest) <= most:
         typed = f"not {' '.join(given)!r}" if given else "nothing was given"
-        example = next(each for each in HELP[name.split()[0]].examples if each.startswith(name))
+        example = next(each for each in EXAMPLES if each.startswith(name))
         how = command(*example.partition("#")[0].split())
         raise InvalidValue(f"{name} takes {usage.removeprefix(name).strip()}; {typed}; for example: {how}")
     if named and game and named[0] != game:

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import plyground
-from plyground.agents.agent import Agent, Learning, ask, independent, make, sees_all
+from plyground.agents.agent import Agent, Learning, ask, independent, sees_all
+from plyground.agents.registry import make
 from plyground.arena.grade import Grade
 from plyground.arena.grade import grade as grade_here
 from plyground.arena.match import Match, Progress, Records, blocks, check_pairs, combined, decide, play_pairs, rounds

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 
-class TextCodec(NamedTuple):
-    """Compiled functions that read and write positions as bytes, for datasets of millions of them.
+Bools = NDArray[np.bool_]
+Records = NDArray[np.void]
 
-    They know the form that the game's `text` and `action_name` write, and no other.
-    """
 
-    longest: int
-    """bytes of a position's text, at most"""
-    read_position: Callable[..., Any]
-    """`(text [L], state) -> bool`: fills a blank record; whether that was possible. `settle` comes after it"""
-    write_position: Callable[..., Any]
-    """`(state, out) -> length`"""
-    is_sound: Callable[..., Any]
-    """`(state) -> bool`: whether the game's `problems` would find none; before `settle`"""
-    write_action: Callable[..., Any]
-    """`(state, action, out) -> length`"""
+class BatchText(NamedTuple):
+    """`parse`, `problems`, `text` and `action_name` over many positions at once, by numpy."""
+
+    read: Callable[[Sequence[str], Records], Bools]
+    """`(texts [N], blank states [N]) -> [N]`: fills the records of the texts that it can read and whose positions have
+    no problem, and says which; all others are left to `parse` and `problems`, which name what is wrong"""
+    sound: Callable[[Records], Bools]
+    """`(records [N]) -> [N]`: which are positions in which `problems` finds nothing. Their bytes may be anything, but
+    what `settle` computes is not looked at"""
+    write: Callable[[Records], list[str]]
+    """`(records [N]) -> [N]` texts"""
+    names: Callable[[Records, NDArray[np.int32]], list[str]]
+    """`(records [N], actions [N]) -> [N]` names of actions"""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class DatasetFormat:
     """words at the end of a position's text that do not make it another position"""
     actions: Callable[[Any, Any], Any]
     """`(states [N], actions [N, M]) -> [N, M]`: the numbers of actions in a dataset; several may share one"""
-    codec: TextCodec | None = None
+    batch: BatchText | None = None
     """a faster way to read and write texts; otherwise `parse`, `problems`, `text` and `action_name` are used"""
 
 

@@ -21,7 +21,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell
+from plyground.agents.agent import GIVES_UP, Agent, ask, tell
+from plyground.agents.registry import make
 from plyground.agents.turns import Turns
 from plyground.batch import Batch, Step, check_sizes
 from plyground.errors import Error, IllegalAction, InvalidValue, install

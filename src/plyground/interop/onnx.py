@@ -30,8 +30,8 @@ from torch import Tensor, nn
 
 import plyground
 from plyground import specs
-from plyground.agents.agent import load_run
 from plyground.agents.network import NetworkAgent
+from plyground.agents.registry import load_run
 from plyground.backend.view import View
 from plyground.batch import Batch
 from plyground.errors import Error, InvalidValue, install, plain_os_errors, shorten

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent, ask, make
+from plyground.agents.agent import GIVES_UP, Agent, ask
+from plyground.agents.registry import make
 from plyground.agents.turns import Turns
 from plyground.errors import Error, InvalidValue, install
 from plyground.game import Game, agent_repr, load

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import make
 from plyground.agents.levels import LevelAgent
-from plyground.agents.search import NetworkSearchAgent, SearchAgent
+from plyground.agents.registry import make
+from plyground.agents.search import SearchAgent
 from plyground.game import Game
 from plyground.games.chess.evaluate import SCALE
 from plyground.games.rng import draw
@@ -24,7 +24,7 @@ from plyground.interop.uci_options import ELO
 from plyground.position import Position
 from plyground.search.analysis import Analysis, MoveAnalysis, analyse, move_of, scored
 from plyground.search.choosing_arrays import STEPS
-from plyground.search.lines import LineSearch
+from plyground.search.multipv import LineSearch
 from plyground.search.timed import DEEPEST, MOST_NODES, TimedMinimax
 
 FOR_EVER = 1e6  # seconds
@@ -186,10 +186,10 @@ def _make(spec: str, game: Game, megabytes: int, threads: int, simulations: int)
     agent: Any = EloAgent(game, int(spec.removeprefix("elo:"))) if spec.startswith("elo:") else make(spec, game)
     if isinstance(agent, TimedMinimax):
         return AlphaBetaThinker(game, megabytes, threads, agent.nodes)
-    if isinstance(agent, NetworkSearchAgent):
-        from plyground.learners.threads import prepare_torch
+    if isinstance(agent, SearchAgent):
+        if not agent.independent:  # it has a network
+            from plyground.learners.threads import prepare_torch
 
-        prepare_torch(threads)  # on a busy machine several threads are far slower than one
-    if isinstance(agent, SearchAgent | NetworkSearchAgent):
+            prepare_torch(threads)  # on a busy machine several threads are far slower than one
         return TreeThinker(agent, simulations or agent.config.simulations)
     return AgentThinker(agent)

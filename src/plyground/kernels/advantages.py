@@ -9,12 +9,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from plyground.kernels.arrays import Rollout
+from plyground.kernels.arrays import RolloutPlies
 from plyground.kernels.replay import TERMINATED, TRUNCATED
 
 
 @njit
-def advantages_of_env(env: int, rollout: Rollout, gamma: float, gae_lambda: float, out: NDArray[np.float32]) -> None:
+def advantages_of_env(
+    env: int, rollout: RolloutPlies, gamma: float, gae_lambda: float, out: NDArray[np.float32]
+) -> None:
     """The advantages of one environment's plies.
 
     The next state's value is negated when the side to move changes, and gamma applies only there. A terminated game has
@@ -40,7 +42,7 @@ def advantages_of_env(env: int, rollout: Rollout, gamma: float, gae_lambda: floa
 
 
 @njit(cache=True, nogil=True)
-def compute_advantages(rollout: Rollout, gamma: float, gae_lambda: float, out: NDArray[np.float32]) -> None:
+def compute_advantages(rollout: RolloutPlies, gamma: float, gae_lambda: float, out: NDArray[np.float32]) -> None:
     """out [rows, envs]: the advantages of all environments. `gae_lambda` 0 is the one-step estimate, 1 the full one."""
     for env in range(rollout.sides.shape[1]):
         advantages_of_env(env, rollout, gamma, gae_lambda, out)

@@ -73,7 +73,7 @@ class NStepReturns(NamedTuple):
     complete: Any  # [B] float32: 0 where the next own turn is not stored yet (then the ply is no sample), else 1
 
 
-class Rollout(NamedTuple):
+class RolloutPlies(NamedTuple):
     """Plies of consecutive steps, oldest first, with the value head's outputs."""
 
     sides: Any  # [rows, envs] int8: the side that acted

@@ -247,26 +247,3 @@ def draw_of(action: int) -> int:
 @njit
 def draw_reward(state: State, draw: int) -> float:
     return 0.0
-
-
-# ---- filled by a dataset's codec ----
-
-
-@njit
-def read_position(text: NDArray[np.uint8], state: State) -> bool:
-    return False
-
-
-@njit
-def write_position(state: State, out: NDArray[np.uint8]) -> int:
-    return 0
-
-
-@njit
-def is_sound(state: State) -> bool:
-    return False
-
-
-@njit
-def write_action(state: State, action: int, out: NDArray[np.uint8]) -> int:
-    return 0

@@ -52,7 +52,7 @@ class Rule(NamedTuple):
     limit: float  # TD targets are clipped to [-limit, limit]
 
 
-class Games(NamedTuple):
+class Acting(NamedTuple):
     """The games in which actions are chosen."""
 
     states: NDArray[np.void]  # [N]

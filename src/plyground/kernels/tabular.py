@@ -21,8 +21,8 @@ from plyground.kernels.table import (
     ANY_STATE,
     FREE,
     NOTHING,
+    Acting,
     Entries,
-    Games,
     Rule,
     Scratch,
     Updates,
@@ -99,7 +99,7 @@ def choose(
 
 
 @uncounted_loop
-def act_all(games: Games, entries: Entries, rule: Rule, learns: bool, updates: Updates, scratch: Scratch) -> None:
+def act_all(games: Acting, entries: Entries, rule: Rule, learns: bool, updates: Updates, scratch: Scratch) -> None:
     """Choose an action in each of the games; if `learns`, also update the value of the seat's action before it.
 
     `entries` has room for 3 R more. Without `learns` only actions and values are written: one kernel serves agents and

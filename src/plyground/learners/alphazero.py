@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from plyground.agents.network import SamplingAgent
 from plyground.agents.search import can_search_trees
 from plyground.backend.clock import NETWORK, timed
 from plyground.backend.graph import Repeated
@@ -38,7 +39,6 @@ from plyground.kernels.replay import RUNS_ON
 from plyground.learners.config import AlphaZero
 from plyground.learners.network import LearningNetwork, network_cycle, to_floats
 from plyground.learners.replay import ReplayBuffer
-from plyground.learners.rollout import SamplingAgent
 from plyground.learners.selfplay import SelfPlay, Transition
 from plyground.learners.state import Metrics, TrainingState
 from plyground.models.network import NetworkEvaluator

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from plyground.agents.agent import make, usual
+from plyground.agents.registry import make, usual
 from plyground.backend import device as devices
 from plyground.backend.view import View
 from plyground.batch import Batch

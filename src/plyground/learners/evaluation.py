@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from plyground.agents.agent import Agent, ask, make
+from plyground.agents.agent import Agent, ask
+from plyground.agents.registry import make
 from plyground.agents.turns import Turns
 from plyground.arena import puzzles
 from plyground.arena.match import Match, openings, play_match

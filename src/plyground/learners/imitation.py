@@ -44,8 +44,9 @@ from plyground.learners.imitation_batches import (
     held_out_of,
     in_weak_games,
     keep_held_out,
-    pack,
+    learned,
     policy_loss,
+    read_examples,
     said,
     sharpened,
     split,
@@ -68,7 +69,7 @@ class ImitationLearner:
     limits = ("epochs",)
 
     def __init__(self, config: Imitation, folder: Path | None = None, processes: int | None = None) -> None:
-        """`folder` is the run's directory, in which the examples are packed."""
+        """`folder` is the run's directory, into which examples are written that are not one packed file."""
         self.config, self.state, self.folder = config, TrainingState(), folder or Path()
         self.model = LearningNetwork(config, config.dueling, weight_decay=config.weight_decay)
         self.network, self.view, self.game = self.model.network, self.model.view, self.model.view.game
@@ -76,11 +77,12 @@ class ImitationLearner:
         if config.init:
             self._check_validation_split()
             scale_outputs(self.network, 1 / self.unit)
+        self.lines = Lines(self.game)
         self.records, self.rows, self.held_out = self._read(processes or available())
         self.rejected = sum(rejected_lines(Path(path)) for path in (*config.data, *config.validation_data))
         self.weak = in_weak_games(self.records[self.held_out])  # [H]
         if not steps_of(self.folder):  # a resumed run keeps its own
-            keep_held_out(self.folder, self.records[self.held_out])
+            keep_held_out(self.folder, self.records[self.held_out], self.lines)
         self.data = self._fingerprint()
         self.examples = Examples(self.view, self.records)
         self.epoch, self.minibatches = Epoch(), iter(())
@@ -88,14 +90,10 @@ class ImitationLearner:
 
     def _read(self, processes: int) -> tuple[Records, Rows, Rows]:
         """All examples, the rows to learn from and the rows held out."""
-        config, lines, target = self.config, Lines(self.game), self.folder / EXAMPLES
+        config, lines, target = self.config, self.lines, self.folder / EXAMPLES
         paths, others = ([Path(path) for path in each] for each in (config.data, config.validation_data))
-        if not others:
-            records = pack(paths, lines, target, config.bad_lines, processes)
-            return records, *split(records, config.validation_split)
-        first = len(pack(paths, lines, target, config.bad_lines, processes))
-        records = pack(others, lines, target, config.bad_lines, processes, append=True)
-        return records, *held_out_of(records, first)
+        records, first = read_examples(paths, others, lines, target, config.bad_lines, processes)
+        return records, *(held_out_of(records, first) if others else split(records, config.validation_split))
 
     def _check_validation_split(self) -> None:
         """A network that goes on from another imitation must not be measured on what that one has learned from."""
@@ -106,7 +104,9 @@ class ImitationLearner:
 
     def _fingerprint(self) -> str:
         """Changes with the examples, their order and the split."""
-        found = hashlib.blake2b(self.records.view(np.uint8).data, digest_size=16)
+        found = hashlib.blake2b(digest_size=16)
+        for part in learned(self.records, self.lines):
+            found.update(part.view(np.uint8).data)
         found.update(self.held_out.data)
         return found.hexdigest()
 

@@ -8,8 +8,10 @@ are fewer) and `policy` [B, K] their probabilities (0 there).
 
 from __future__ import annotations
 
+import logging
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,31 +30,63 @@ from plyground.private_folder import open_private
 from plyground.runs import files
 from plyground.runs.directory import HELD_OUT
 from plyground.runs.files import DamagedFile
-from plyground.runs.trust import SIGNATURE, read_signed, signature_of
+from plyground.runs.trust import read_own, remember_data
 from plyground.teaching.config import BadLines
-from plyground.teaching.dataset import read_dataset
+from plyground.teaching.dataset import map_packed, read_dataset
 from plyground.teaching.lines import Lines
+from plyground.teaching.packed import is_packed, with_columns
+
+LOG = logging.getLogger("plyground")
 
 Records = NDArray[np.void]
 Rows = NDArray[np.int64]
 MANY_HELD_OUT = 20_000  # as many are kept with a run
 CHECKED = 1 << 16  # examples that are checked at a time
+SECONDS = 5.0  # between two notices of a file that is being read
 KS = (1, 3, 5)  # match@k is reported for these
 FIELDS = ("state", "top", "policy", "value")  # of a record, that a network learns from
 LEAST = 1e-6  # the last digit of a probability in a dataset
 
 
-def pack(
-    paths: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1, append: bool = False
-) -> Records:
-    """[N] all examples of the files, which `target` then holds: memory is not needed for all of them at once."""
-    with plain_os_errors(f"write {target}"), open_private(target, "ab" if append else "wb") as file:
-        for path in paths:
-            for found, _ in read_dataset(path, lines, bad_lines, processes):
-                file.write(found.tobytes())
-    if target.stat().st_size == 0:
-        raise InvalidValue(f"there is no example in {', '.join(map(str, paths))}")
-    return np.memmap(target, lines.dtype, "c")  # torch takes no memory that cannot be written to
+def read_examples(
+    paths: Sequence[Path], others: Sequence[Path], lines: Lines, target: Path, bad_lines: BadLines, processes: int = 1
+) -> tuple[Records, int]:
+    """[N] all examples of the files, mapped into memory, and how many of them are not of `others`, which come last: a
+    single packed file itself, or `target`, into which all are written."""
+    if is_packed(paths[0]) and not (paths[1:] or others):
+        found = map_packed(paths[0], lines, bad_lines, _notice(paths[0]))
+        counts = [len(found)]
+    else:
+        counts = [0] * (len(paths) + len(others))
+        with plain_os_errors(f"write {target}"), open_private(target, "wb") as file:
+            for k, path in enumerate((*paths, *others)):
+                for part in read_dataset(path, lines, bad_lines, processes, _notice(path)):
+                    file.write(with_columns(part, lines.learned).tobytes())
+                    counts[k] += len(part)
+        found = np.memmap(target, lines.learned, "c") if sum(counts) else np.empty(0, lines.learned)  # torch may write
+    if not len(found):
+        raise InvalidValue(f"there is no example in {', '.join(map(str, (*paths, *others)))}")
+    return found, sum(counts[: len(paths)])
+
+
+def _notice(path: Path) -> Callable[[int, int], None]:
+    """Tells now and then how far a file is read."""
+    told = [time.monotonic()]
+
+    def report(done: int, total: int) -> None:
+        if time.monotonic() - told[0] > SECONDS:
+            told[0] = time.monotonic()
+            LOG.info("reading %s: %s of about %s positions", path, f"{done:,}", f"{total:,}")
+
+    return report
+
+
+def learned(examples: Records, lines: Lines) -> Iterator[Records]:
+    """The examples in parts: what a network learns from, with probabilities that sum to 1."""
+    for first in range(0, len(examples), CHECKED):
+        found = with_columns(examples[first : first + CHECKED], lines.learned).copy()
+        found["policy"] /= found["policy"].sum(1, keepdims=True)
+        yield found
 
 
 def held_out_of(examples: Records, first: int) -> tuple[Rows, Rows]:
@@ -132,7 +166,8 @@ class Examples:
         """The batch of some rows [B]."""
         chosen = self.rows[rows]
         states, top = self._actions(chosen)
-        policy = self._field(chosen, "policy", torch.float32)[:, : self.width]
+        policy = self._field(chosen, "policy", torch.float32)
+        policy = (policy / policy.sum(1, keepdim=True))[:, : self.width]
         values = self._field(chosen, "value", torch.float32)[:, 0]
         return Lesson(self.view.observe(states), self.view.legal(states), top, policy, values)
 
@@ -151,18 +186,18 @@ class Examples:
 # ---- the examples that are kept with a run ----
 
 
-def keep_held_out(folder: Path, examples: Records) -> None:
+def keep_held_out(folder: Path, examples: Records, lines: Lines) -> None:
     """Some of the held-out examples, so that a run can be verified wherever it is."""
-    chosen = np.ascontiguousarray(examples[:: -(-len(examples) // MANY_HELD_OUT)])
+    chosen = np.concatenate([*learned(examples[:: -(-len(examples) // MANY_HELD_OUT)], lines)])
     content = safetensors.numpy.save({"records": chosen.view(np.uint8).reshape(len(chosen), -1)})
     files.write_whole(folder / HELD_OUT, content)
-    files.write_whole((folder / HELD_OUT).with_suffix(SIGNATURE), signature_of(folder, HELD_OUT, content))
+    remember_data(folder, [(HELD_OUT, content)])
 
 
 def read_held_out(folder: Path, lines: Lines) -> Records:
     try:
-        found = safetensors.numpy.load(read_signed(folder, folder / HELD_OUT))["records"]
-        return found.view(lines.dtype).reshape(-1)  # a row of another size is refused
+        found = safetensors.numpy.load(read_own(folder, folder / HELD_OUT))["records"]
+        return found.view(lines.learned).reshape(-1)  # a row of another size is refused
     except (DamagedFile, KeyError, ValueError, safetensors.SafetensorError):
         raise InvalidValue(f"{folder} has no {HELD_OUT} of this version; name a dataset with --data") from None
 
@@ -237,7 +272,7 @@ def all_measures(
     return {name: torch.cat([each[name] for each in found]).cpu().numpy() for name in found[0]}
 
 
-def mean_measures(network: nn.Module, batches: Iterable[Lesson], scale: float, smooth: float = 0.0) -> dict[str, float]:
+def mean_measures(network: nn.Module, batches: Iterable[Lesson], scale: float) -> dict[str, float]:
     """Their means."""
-    found = all_measures(network, batches, scale, smooth)
+    found = all_measures(network, batches, scale)
     return {name: float(values.mean(dtype=np.float64)) for name, values in found.items()}

@@ -19,7 +19,8 @@ import numpy as np
 import torch
 
 import plyground
-from plyground.agents.agent import Agent, load_run
+from plyground.agents.agent import Agent
+from plyground.agents.registry import load_run
 from plyground.backend.device import explain_out_of_memory
 from plyground.errors import InvalidValue, command, unknown
 from plyground.game import Game

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from plyground.backend.games import run_kernel
 from plyground.backend.graph import Repeated
-from plyground.kernels.arrays import Rollout as RolloutArrays
+from plyground.kernels.arrays import RolloutPlies
 from plyground.learners.config import PPO
 from plyground.learners.rollout import PolicyBatch, Rollout, normalized
 from plyground.learners.state import Metrics, TrainingState
@@ -80,7 +80,7 @@ class PPOLearner:
         advantages = torch.zeros_like(rollout.values)
         sides, next_sides, rewards, ended, _ = replay.plies
         values = rollout.values, rollout.next_values()
-        arrays = RolloutArrays(sides, next_sides, rewards, ended, replay.usable, *values)
+        arrays = RolloutPlies(sides, next_sides, rewards, ended, replay.usable, *values)
         how = config.gamma, config.gae_lambda, advantages
         run_kernel(replay.games.name, "advantages", "compute_advantages", config.num_envs, arrays, *how)
         indices = replay.usable.flatten().nonzero()[:, 0]

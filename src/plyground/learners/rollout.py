@@ -20,12 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from plyground.agents.network import NetworkAgent
+from plyground.agents.network import SamplingAgent
 from plyground.backend.graph import Repeated
-from plyground.games import rng as generators
 from plyground.kernels.replay import RUNS_ON, TRUNCATED
 from plyground.learners.network import LearningNetwork, network_cycle, to_floats
 from plyground.learners.replay import ReplayBuffer
@@ -34,7 +32,6 @@ from plyground.learners.state import TrainingState
 from plyground.networks import entropy_of, log_probabilities, sample_actions
 
 MEANS = ("policy_loss", "value_error", "entropy", "kl")  # metrics that are means over plies
-FINE = 2**24  # steps between 0 and 1 that a 32-bit float distinguishes
 PolicyLoss = Callable[[Tensor, Tensor, Tensor], Tensor]  # log_probs [B], old_log_probs [B], advantages [B] -> scalar
 
 
@@ -213,16 +210,3 @@ def normalized(advantages: Tensor) -> Tensor:
         return advantages
     centred = advantages - advantages.mean()
     return centred / (centred.square().mean().sqrt() + 1e-8)
-
-
-class SamplingAgent(NetworkAgent):
-    """Samples actions from its network's policy: snapshots of a policy play as it did."""
-
-    def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        numbers = (generators.draw(rngs, np.full(len(states), FINE)) / FINE).astype(np.float32)
-        return self.choose(self.view.rows(states), torch.from_numpy(numbers).to(self.view.device)).cpu().numpy()
-
-    def choose(self, states: Tensor, numbers: Tensor) -> Tensor:
-        with torch.inference_mode():
-            log_probs = log_probabilities(self.network(self.view.observe(states)), self.view.legal(states))
-            return self.view.action_of(states, sample_actions(log_probs, numbers))

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from plyground.agents.agent import Agent, OnDevice, ask, make
+from plyground.agents.agent import Agent, OnDevice, ask
+from plyground.agents.registry import make
 from plyground.agents.turns import Turns, packed, unpacked
 from plyground.arena.openings import read_openings
 from plyground.backend.device import SIMULATED, is_gpu

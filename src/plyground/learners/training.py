@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import torch
 
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.backend.clock import Clock
 from plyground.backend.parts import Parts
 from plyground.errors import Error, IllegalAction

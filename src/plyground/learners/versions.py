@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from plyground.agents.agent import Agent, agent_of
+from plyground.agents.agent import Agent
+from plyground.agents.registry import agent_of
 from plyground.models.model import Model
 
 M = TypeVar("M", bound=Model)

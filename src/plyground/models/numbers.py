@@ -33,8 +33,3 @@ def tanh(x: float) -> float:
     grown = exp(-2.0 * abs(x))
     size = (1.0 - grown) / (1.0 + grown)
     return size if x > 0.0 else -size
-
-
-@njit
-def sigmoid(x: float) -> float:
-    return 1.0 / (1.0 + exp(-x))

@@ -7,16 +7,16 @@ from plyground.games.rng import below, uniform
 from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import learn, legal, play, reset
 from plyground.models.judge import judged
-from plyground.models.training import Memory, Records, Settings
+from plyground.models.training import Records, SelfPlayMemory, SelfPlaySettings
 
 
 @uncounted_body
-def best_action(state: State, count: int, memory: Memory) -> int:
+def best_action(state: State, count: int, memory: SelfPlayMemory) -> int:
     """The action after which the model values the position most, of equal ones the first."""
     best, chosen, after = -2.0, 0, memory.after[0]
     for k in range(count):
         memory.after[0] = state
-        play(after, memory.actions[k], memory.rng, memory.work[0])
+        play(after, memory.actions[k], memory.own, memory.work[0])
         if after["outcome"] != RUNNING:
             value = value_for(after["outcome"], state["to_move"])
         else:
@@ -29,7 +29,7 @@ def best_action(state: State, count: int, memory: Memory) -> int:
 
 
 @uncounted_body
-def play_game(blank: Records, settings: Settings, memory: Memory) -> int:
+def play_game(blank: Records, settings: SelfPlaySettings, memory: SelfPlayMemory) -> int:
     """Play one game into the memory; returns its length."""
     states, plies = memory.states, 0
     states[0] = blank[0]
@@ -49,7 +49,7 @@ def play_game(blank: Records, settings: Settings, memory: Memory) -> int:
 
 
 @uncounted_loop
-def learn_games(games: int, blank: Records, settings: Settings, memory: Memory) -> int:
+def learn_games(games: int, blank: Records, settings: SelfPlaySettings, memory: SelfPlayMemory) -> int:
     """Play and learn from so many games; returns the number of their plies."""
     total = 0
     for _ in range(games):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, is_whole, shown
-from plyground.games.rng import seeds
+from plyground.games.rng import agent_seeds, seeds
 from plyground.kernels.arrays import Judge
 from plyground.models.compiled import CompiledModel
 
@@ -17,14 +17,14 @@ TEMPLATE = "plyground.models.self_play"
 LONGEST = 4096  # plies of a game that are kept; longer ones end there as draws
 
 
-class Settings(NamedTuple):
+class SelfPlaySettings(NamedTuple):
     rate: float
     epsilon: float  # the share of actions that are random
     td_lambda: float  # the share of what followed in what a position learns
     opening_plies: int  # at most so many random plies begin a game, none of which is learned from
 
 
-class Memory(NamedTuple):
+class SelfPlayMemory(NamedTuple):
     """P is the length of the longest game."""
 
     states: Records  # [P + 1] of STATE: one game
@@ -32,7 +32,8 @@ class Memory(NamedTuple):
     explored: NDArray[np.bool_]  # [P] whether the action there was random
     actions: NDArray[np.int32]  # [MAX_LEGAL]
     after: Records  # [1] of STATE
-    rng: NDArray[np.uint64]  # [1]
+    rng: NDArray[np.uint64]  # [1] of the game
+    own: NDArray[np.uint64]  # [1] of plies that are looked ahead: what chance will do in the game chooses no action
     work: Records  # [1]
     judge: Judge
 
@@ -64,16 +65,17 @@ def learn_by_self_play(
         given = f"games={shown(games)}, opening_plies={shown(opening_plies)}, epsilon={shown(epsilon)}"
         raise InvalidValue(f"self-play takes numbers of games and plies, and a share from 0 to 1, not {given}")
     plies = min(game.rules.MAX_PLIES, LONGEST)
-    memory = Memory(
+    memory = SelfPlayMemory(
         states=np.zeros(plies + 1, game.rules.STATE),
         values=np.zeros(plies + 1),
         explored=np.zeros(plies, np.bool_),
         actions=game.scratch(),
         after=np.zeros(1, game.rules.STATE),
         rng=seeds(seed, 1),
+        own=agent_seeds(seed, 1),
         work=game.work(),
         judge=model.as_judge(),
     )
     return model.kernels(TEMPLATE).learn_games(
-        games, game.blank, Settings(rate, epsilon, td_lambda, opening_plies), memory
+        games, game.blank, SelfPlaySettings(rate, epsilon, td_lambda, opening_plies), memory
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plyground.agents.agent import can_search
 from plyground.agents.levels import strongest, strongest_without_network
+from plyground.agents.registry import can_search
 from plyground.errors import counted
 from plyground.game import Game
 from plyground.games import GAMES

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from plyground.agents.agent import Agent, compile_kernels, known, make
+from plyground.agents.agent import Agent, compile_kernels
 from plyground.agents.levels import ALPHA_BETA, analysis_spec, levels_of
+from plyground.agents.registry import known, make
 from plyground.batch import Batch
 from plyground.game import Game
 from plyground.games import GAMES

@@ -18,7 +18,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import GIVES_UP, Agent, ask, make, tell, why_it_gives_up
+from plyground.agents.agent import GIVES_UP, Agent, ask, tell, why_it_gives_up
+from plyground.agents.registry import make
 from plyground.agents.turns import Turns
 from plyground.errors import Error, IllegalAction, InvalidValue, shorten
 from plyground.games.interface import Outcome

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from plyground.agents.agent import can_search, make
+from plyground.agents.registry import can_search, make
 from plyground.games import GAMES
 from plyground.play import typed
 from plyground.position import Position

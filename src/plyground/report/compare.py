@@ -3,11 +3,11 @@ network code. It reads files and imports nothing that a run names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plyground.report.seeds import best_scores, spread_of
+from plyground.report.scores import in_brackets, spread
+from plyground.report.seeds import best_scores
 from plyground.runs.directory import find_checkpoint, read_config
 from plyground.runs.groups import seed_runs
 from plyground.runs.metrics import read_metrics
@@ -50,17 +50,11 @@ def _parts_of_seeds(folder: Path) -> dict[str, dict[str, str]]:
     runs = seed_runs(folder)
     found = _parts(runs[0])
     found["settings"]["seed"] = ", ".join(str(read_config(run).get("seed", "?")) for run in runs)
-    found["results"] = {f"against {spec}": _mean(scores) for spec, scores in best_scores(runs).items()}
+    means = {f"against {spec}": spread(scores) for spec, scores in best_scores(runs).items()}
+    found["results"] = {
+        name: f"{in_brackets(one)}, {one['lowest']:.0%} to {one['highest']:.0%}" for name, one in means.items()
+    }
     return found
-
-
-def _mean(scores: Sequence[float]) -> str:
-    mean, interval, lowest, highest = spread_of(scores)
-    return (
-        f"{mean:.1%} [{interval[0]:.1%}, {interval[1]:.1%}], {lowest:.0%} to {highest:.0%}"
-        if interval
-        else f"{mean:.1%}"
-    )
 
 
 def _results(run: Path) -> dict[str, str]:
@@ -69,11 +63,7 @@ def _results(run: Path) -> dict[str, str]:
     counts = {name: f"{metrics.last[name]:,}" for name in ("cycle", "plies", "updates") if name in metrics.last}
     if "cycle" in metrics.last:
         counts["seconds"] = f"{metrics.seconds:.0f}"
-    scores = {
-        f"against {spec}": f"{one['score']:.1%} [{one['low']:.1%}, {one['high']:.1%}]"
-        for spec, one in metrics.scores.items()
-    }
-    return scores | counts
+    return {f"against {spec}": in_brackets(one) for spec, one in metrics.scores.items()} | counts
 
 
 def _words(value: Any) -> str:

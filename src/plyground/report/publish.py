@@ -21,13 +21,12 @@ from typing import Any
 import safetensors.numpy
 
 from plyground import __version__
-from plyground.agents.agent import load_run, usual
 from plyground.errors import InvalidValue, plain_os_errors
 from plyground.game import Game
-from plyground.learners.evaluation import evaluate
 from plyground.report.figures import new_figure, save_figure
 from plyground.report.pictures import draw_board
-from plyground.report.run import graded, has_curves, puzzles_solved, save_curves, totals
+from plyground.report.run import GAMES, graded, has_curves, measure_best, puzzles_solved, save_curves, totals
+from plyground.report.scores import Scores, score_table
 from plyground.runs.directory import (
     FORMAT,
     PUBLISHED,
@@ -42,10 +41,8 @@ from plyground.runs.files import checksum, write_whole
 from plyground.runs.metrics import RunMetrics, read_metrics
 from plyground.runs.settings import to_toml
 
-GAMES = 400  # against each opponent
 PICTURED_PLIES = 16
 FOLDERS = re.compile(r"(?<![^\s:=])(?:[A-Za-z]:)?[\\/](?:[^\\/:,]+[\\/])+")  # of an absolute path
-Scores = Mapping[str, Mapping[str, Any]]
 
 
 def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -> list[str]:
@@ -55,10 +52,9 @@ def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InvalidValue(f"{folder} exists already: choose another folder")
     check_trusted(run)  # it names its opponents; what is published is trusted below
-    agent, checkpoint, config = load_run(str(run)), find_checkpoint(run, "best"), read_config(run)
-    metrics = read_metrics(run)
-    game, limit = agent.game, config.get("max_plies") or None
-    scores = evaluate(game, agent, config.get("eval_opponents") or usual(game), games, limit)
+    checkpoint, config, metrics = find_checkpoint(run, "best"), read_config(run), read_metrics(run)
+    agent, scores = measure_best(run, games)
+    game = agent.game
     weights = safetensors.numpy.save(checkpoint.tensors(agent.model.kind))
     contents = {
         WEIGHTS: weights,
@@ -196,15 +192,8 @@ def _training(config: Mapping[str, Any], trained: str) -> list[str]:
 
 def _results(agent: Any, scores: Scores) -> list[str]:
     """Scores with intervals, puzzles, and the perfect player's grade."""
-    table = ["| against | score | 95% interval | games | wins, draws, losses |", "|---|---|---|---|---|"]
-    for spec, one in scores.items():
-        results = f"{one['wins']}, {one['draws']}, {one['losses']}"
-        shown = f"`{without_folders(spec)}`" + (", which sees what is hidden" if one.get("all_seeing") else "")
-        table.append(
-            f"| {shown} | {one['score']:.1%} | {one['low']:.1%} to {one['high']:.1%} | {one['games']} | {results} |"
-        )
     words = "Pairs of games from random openings, each played from both sides; a draw counts half."
-    return ["## Results", "\n".join(table), words, *puzzles_solved(agent), *graded(agent)]
+    return ["## Results", score_table(scores, shown=without_folders), words, *puzzles_solved(agent), *graded(agent)]
 
 
 def _limits(game: Game, scores: Scores) -> list[str]:

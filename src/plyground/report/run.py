@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from plyground.agents.agent import load_run, usual
+from plyground.agents.registry import load_run, usual
 from plyground.arena import puzzles
 from plyground.backend.clock import NETWORK
 from plyground.errors import Error, counted, plain_os_errors
@@ -20,10 +20,10 @@ from plyground.models.model import kind_of
 from plyground.report import table
 from plyground.report.advice import advice
 from plyground.report.figures import draw_curves, new_figure, save_figure
+from plyground.report.scores import Scores, score_table
 from plyground.report.seeds import Experiment, experiments, mean_curves, report_of
-from plyground.runs import files
 from plyground.runs.directory import best_of, check_trusted, read_config
-from plyground.runs.files import is_file
+from plyground.runs.files import is_file, write_whole
 from plyground.runs.groups import runs_of
 from plyground.runs.metrics import RunMetrics, Series, read_metrics
 
@@ -37,49 +37,42 @@ def write_report(path: Path, games: int = GAMES) -> str:
     """Evaluate a run's best checkpoint, write report.md and curves.png, and return the report."""
     check_trusted(path, cluster=False)  # it names its opponents
     config, metrics, best = read_config(path), read_metrics(path), best_of(path)
-    agent = load_run(str(path))
-    opponents = config.get("eval_opponents") or usual(agent.game)
-    LOG.info("measuring the best version: %d games against each of %s ...", games, ", ".join(opponents))
-    scores = evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
+    agent, scores = measure_best(path, games)
     step = f"; a step is a ply in each of {config['num_envs']} environments" if "num_envs" in config else ""
     best_step = f"The best checkpoint is step {best.get('step')}{step}."
     paragraphs = [
         f"# {path.name}: {config.get('learner', '?')} on {Path(config.get('game', '?')).name}",
         f"{agent.model.words}, seed {config.get('seed', '?')}. {totals(metrics)} {best_step}",
         *_no_better_than_the_first(path, metrics, best),
-        _score_table(scores, games, opponent_shares(tuple(config.get("opponents", ())))),
+        score_table(scores, opponent_shares(tuple(config.get("opponents", ())))),
         *puzzles_solved(agent),
         *graded(agent),
         *_time_by_part(metrics.last, config),
         f"What to try next: {'; '.join(advice(config, metrics, scores))}.",
     ]
-    text = "\n\n".join(paragraphs) + "\n"
-    with plain_os_errors(f"write {path / 'report.md'}"):
-        files.write_whole(path / "report.md", text.encode())
-    if has_curves(metrics):
-        save_curves(path / "curves.png", [path], shared=False)
+    return _write(path, "\n\n".join(paragraphs) + "\n", [path] if has_curves(metrics) else [])
+
+
+def measure_best(run: Path, games: int) -> tuple[Any, Scores]:
+    """The agent of a run's best checkpoint, and its scores in so many games against each evaluation opponent."""
+    agent, config = load_run(str(run)), read_config(run)
+    opponents = config.get("eval_opponents") or usual(agent.game)
+    LOG.info("measuring the best version: %d games against each of %s ...", games, ", ".join(opponents))
+    return agent, evaluate(agent.game, agent, opponents, games, config.get("max_plies") or None)
+
+
+def _write(folder: Path, text: str, drawn: Sequence[Path]) -> str:
+    """Write report.md, and the curves of some runs, into a folder; returns the report."""
+    with plain_os_errors(f"write {folder / 'report.md'}"):
+        write_whole(folder / "report.md", text.encode())
+    if drawn:
+        save_curves(folder / "curves.png", drawn, shared=False)
     return text
-
-
-def _score_table(scores: Mapping[str, Mapping[str, Any]], games: int, trained_against: Container[str]) -> str:
-    """A row for each opponent; games that the limit of plies ended count as draws, and their number is told."""
-    rows = [f"| against | score | 95% interval | wins, draws, losses of {games} |", "|---|---|---|---|"]
-    for spec, one in scores.items():
-        name = f"`{spec}`, also in training" if spec in trained_against else f"`{spec}`"
-        name += ", which sees what is hidden" if one.get("all_seeing") else ""
-        draws = f"{one['draws']} ({one['truncated']} truncated)" if one["truncated"] else one["draws"]
-        interval, results = f"{one['low']:.1%} to {one['high']:.1%}", f"{one['wins']}, {draws}, {one['losses']}"
-        rows.append(f"| {name} | {one['score']:.1%} | {interval} | {results} |")
-    return "\n".join(rows)
 
 
 def write_seeds_report(folder: Path, runs: Sequence[Path]) -> str:
     """Write report.md and curves.png of several seeds into their folder, and return the report."""
-    text = "\n".join(report_of(each) for each in experiments(runs, labels_of(runs)))
-    with plain_os_errors(f"write {folder / 'report.md'}"):
-        files.write_whole(folder / "report.md", text.encode())
-    save_curves(folder / "curves.png", runs, shared=False)
-    return text
+    return _write(folder, "\n".join(report_of(each) for each in experiments(runs, labels_of(runs))), runs)
 
 
 def _no_better_than_the_first(path: Path, metrics: RunMetrics, best: Mapping[str, Any]) -> list[str]:

@@ -2,45 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from plyground.report.scores import markdown_table, spread_table
 from plyground.runs.directory import best_of, read_config
 from plyground.runs.groups import is_seed
 from plyground.runs.metrics import Series
 
 NOT_COMPARED = ("seed", "threads", "versions")  # of two runs that are seeds of one experiment
-T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-"""Student's t for a two-sided 95% interval, for 1 to 9 degrees of freedom"""
 POINTS = 50  # times at which the curves of several seeds are averaged
-
-
-class Spread(NamedTuple):
-    """Scores of several seeds: their mean with its 95% interval, and their range."""
-
-    mean: float
-    interval: tuple[float, float] | None
-    """Student's t over seeds, cut to [0, 1]; None for one seed"""
-    lowest: float
-    highest: float
-
-
-def spread_of(scores: Sequence[float]) -> Spread:
-    n, mean = len(scores), math.fsum(scores) / len(scores)
-    if n == 1:
-        return Spread(mean, None, mean, mean)
-    deviation = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / (n - 1))
-    radius = _student(n - 1) * deviation / math.sqrt(n)
-    return Spread(mean, (max(0.0, mean - radius), min(1.0, mean + radius)), min(scores), max(scores))
-
-
-def _student(freedom: int) -> float:
-    """Student's t for a two-sided 95% interval; above 9 degrees of freedom by an expansion, right to 0.005."""
-    return T95[freedom - 1] if freedom <= len(T95) else 1.96 + 2.372 / freedom + 2.823 / freedom**2
 
 
 class Experiment(NamedTuple):
@@ -108,26 +82,8 @@ def report_of(experiment: Experiment) -> str:
         f"Scores of each seed's best checkpoint in {config.get('eval_games')} games, measured when it was found. The "
         "interval is that of the mean over seeds (Student's t): how much chance matters in training."
     )
-    rows = list[str]()
+    rows = list[Sequence[object]]()
     for place, run in enumerate(experiment.runs):
-        cells = (f"{found[place]:.1%}" for found in scores.values())
-        rows.append(f"| {read_config(run).get('seed', '?')} | {' | '.join(cells)} |\n")
-    header = f"| seed | {' | '.join(f'`{spec}`' for spec in scores)} |\n|---|{'---|' * len(scores)}"
-    return f"{title}\n\n{how}\n\n{spread_table(scores)}\n\n{header}\n{''.join(rows)}"
-
-
-def spread_table(scores: Mapping[str, Sequence[float]]) -> str:
-    """A Markdown table of mean, interval and range for each opponent."""
-    rows = ["| against | mean | 95% interval | lowest | highest |", "|---|---|---|---|---|"]
-    for spec, found in scores.items():
-        mean, interval, lowest, highest = spread_of(found)
-        words = f"{interval[0]:.1%} to {interval[1]:.1%}" if interval else "-"
-        rows.append(f"| `{spec}` | {mean:.1%} | {words} | {lowest:.1%} | {highest:.1%} |")
-    return "\n".join(rows)
-
-
-def spread_record(scores: Sequence[float]) -> dict[str, Any]:
-    """The same for one opponent as plain data."""
-    found = spread_of(scores)
-    low, high = found.interval or (None, None)
-    return {"score": found.mean, "low": low, "high": high, "lowest": found.lowest, "highest": found.highest}
+        rows.append((read_config(run).get("seed", "?"), *(f"{found[place]:.1%}" for found in scores.values())))
+    of_seeds = markdown_table(("seed", *(f"`{spec}`" for spec in scores)), rows)
+    return f"{title}\n\n{how}\n\n{spread_table(scores)}\n\n{of_seeds}\n"

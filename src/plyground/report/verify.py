@@ -18,15 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from plyground.agents.agent import Agent, load_run, make, usual
+from plyground.agents.agent import Agent
 from plyground.agents.network import NetworkAgent
+from plyground.agents.registry import load_run, make, usual
 from plyground.agents.teacher import UNIT, make_teacher
 from plyground.arena.match import Match, play_match
 from plyground.arena.rating import Z95
 from plyground.errors import InvalidValue
-from plyground.learners.evaluation import OPENINGS_SEED
+from plyground.learners.evaluation import OPENINGS_SEED, summary
 from plyground.learners.imitation_batches import KS, Examples, Records, mean_measures, read_held_out
 from plyground.report.figures import BLUE, GREY, ORANGE, SMALL, label, new_figure, save_figure
+from plyground.report.scores import in_brackets, markdown_table, score_cells
 from plyground.runs import files
 from plyground.runs.directory import read_config
 from plyground.teaching.dataset import read_all
@@ -109,42 +111,36 @@ def on_held_out(agent: NetworkAgent, examples: Records) -> dict[str, float]:
 
 def page(run: Path, stages: Sequence[Stage], positions: str, count: int, teacher: str, games: int) -> str:
     """The page as Markdown; `positions` says which positions were compared, `count` how many."""
-    view, matched = stages[0].agent.view, [f"match@{k}" for k in KS]
-    agreement = [_held_out_row(stage, matched, count) for stage in stages]
-    played = [_match_row(stage.name, spec, match) for stage in stages for spec, match in stage.matches.items()]
+    view, matched = stages[0].agent.view, (f"match@{k}" for k in KS)
+    measured = ("", *matched, "KL", "entropy (even choice)", "value error")
+    results = ("", "against", "score", "95% interval", "wins, draws, losses", "plies", "how games ended")
+    played = [(stage.name, spec, *_match_cells(match)) for stage in stages for spec, match in stage.matches.items()]
     paragraphs = [
         f"# {run.name}: learned from {teacher}",
         f"{view.game}, encoder {view.encoder}. All play without search: the best legal action.",
         f"On {positions} (95% interval of match@1 in brackets):",
-        _table(f"| | {' | '.join(matched)} | KL | entropy (even choice) | value error |", agreement),
+        markdown_table(measured, [_held_out_cells(stage, count) for stage in stages]),
         f"{games} games each, every opening from both sides:",
-        _table("| | against | score | 95% interval | wins, draws, losses | plies | how games ended |", played),
+        markdown_table(results, played),
         "![scores and matches](verify.png)",
     ]
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _table(header: str, rows: Sequence[str]) -> str:
-    return "\n".join([header, "|" + "---|" * (header.count("|") - 1), *rows])
-
-
-def _held_out_row(stage: Stage, matched: Sequence[str], positions: int) -> str:
-    found = stage.held_out
-    first = found[matched[0]]
+def _held_out_cells(stage: Stage, positions: int) -> tuple[str, ...]:
+    found, (first, *others) = stage.held_out, (stage.held_out[f"match@{k}"] for k in KS)
     radius = Z95 * math.sqrt(first * (1 - first) / positions)
-    cells = [stage.name, f"{first:.1%} [{max(0.0, first - radius):.1%}, {first + radius:.1%}]"]
-    cells += [f"{found[name]:.1%}" for name in matched[1:]]
-    cells += [f"{found['kl']:.3f}", f"{found['entropy']:.2f} ({found['even_entropy']:.2f})"]
-    return f"| {' | '.join(cells)} | {found['value_error']:.3f} |"
+    matched = in_brackets({"score": first, "low": max(0.0, first - radius), "high": first + radius})
+    entropy = f"{found['entropy']:.2f} ({found['even_entropy']:.2f})"
+    shares = (f"{each:.1%}" for each in others)
+    return stage.name, matched, *shares, f"{found['kl']:.3f}", entropy, f"{found['value_error']:.3f}"
 
 
-def _match_row(stage: str, spec: str, match: Match) -> str:
-    low, high = match.interval
+def _match_cells(match: Match) -> tuple[str, ...]:
     endings = [f"{name} {count}" for name, count in Counter(match.endings).most_common()]
     endings += [f"stopped {match.unfinished}"] if match.unfinished else []
     results = f"{match.wins}, {match.draws}, {match.losses}"
-    numbers = f"{match.score:.1%} | {low:.1%} to {high:.1%} | {results} | {match.plies:.0f}"
-    return f"| {stage} | {spec} | {numbers} | {', '.join(endings)} |"
+    return *score_cells(summary(match)), results, f"{match.plies:.0f}", ", ".join(endings)
 
 
 def save_picture(target: Path, stages: Sequence[Stage]) -> None:

@@ -3,11 +3,11 @@
     config.toml          every setting, and the versions of Python and libraries at the start
     metrics.jsonl        one JSON object per line: cycles, evaluations, events
     checkpoints/<step>/  tensors in safetensors, other values in JSON, a manifest with sizes, checksums and
-                         fingerprints of the code, and its signature (`trust.py`)
+                         fingerprints of the code
     best.json            the best checkpoint and the result of its match
     games/               a few games of each evaluation, in notation
     report.md, curves.png
-    examples.bin, held_out.safetensors  training and validation data of an imitation run; the latter is signed
+    examples.bin, held_out.safetensors  training and validation data of an imitation run
 
 The process may be killed at any moment. A checkpoint is written to a temporary folder, synced and renamed: it is either
 complete or absent. Resuming truncates `metrics.jsonl` to its length at the newest checkpoint, because the steps after
@@ -108,8 +108,8 @@ class Checkpoint:
             raise InvalidValue(f"{self.path}: {'; '.join(found)}; --force resumes it with the current code")
 
     def check_trusted(self) -> None:
-        """Refuse positions that are neither signed by this user nor trusted: compiled code uses them unchecked."""
-        content = trust.read_signed(self.path.parents[1], self.path / MANIFEST)
+        """Refuse positions that this user's Plyground has not written: compiled code uses them unchecked."""
+        content = trust.read_own(self.path.parents[1], self.path / MANIFEST)
         if parse_json(content, Manifest, self.path / MANIFEST) != self.manifest:
             raise DamagedFile(f"{self.path / MANIFEST} has just been changed: another process works on {self.path}")
 
@@ -237,12 +237,12 @@ class Run(AbstractContextManager["Run"]):
         before = steps_of(self.path)[-1:]
         number = read_checkpoint(folder.with_name(str(before[0]))).manifest["number"] + 1 if before else 0
         content = json.dumps({"format": FORMAT, "number": number, **names, "files": entries}, indent=1).encode()
-        manifest = {MANIFEST: content, "manifest.signature": trust.signature_of(self.path, MANIFEST, content)}
+        trust.remember_data(self.path, [(MANIFEST, content)])  # first: a crash leaves no checkpoint that is not known
         aside = folder.with_name(f".{folder.name}.partial")
         try:
             make_folder(aside.parent)
             aside.mkdir(mode=0o700)
-            for name, data in {**contents, **manifest}.items():
+            for name, data in {**contents, MANIFEST: content}.items():
                 files.write_synced(aside / name, data)
             files.sync_folder(aside)
             aside.rename(folder)
@@ -299,7 +299,7 @@ def create(path: Path, config: Mapping[str, Any]) -> Run:
         try:
             os.truncate(path / "metrics.jsonl", 0)
             files.write_whole(path / "config.toml", to_toml(config).encode())
-            _trust_names(path)  # whoever makes a run has named what it uses
+            trust.remember(_named(path))  # whoever makes a run has named what it uses
         except BaseException:
             run.close()
             raise
@@ -342,11 +342,10 @@ def no_run(path: Path) -> InvalidValue:
     if seeds := seed_runs(path):
         return several_seeds(shorten(str(path)), seeds[0])
     near, name = nearest_run(path), shorten(str(path))
-    if near is not None:
-        return InvalidValue(f"no run {name!r}; did you mean {str(near)!r}?")
-    if files.is_folder(path):
+    if near is None and files.is_folder(path):
         return InvalidValue(f"{name!r} is no run directory: it has no config.toml")
-    return InvalidValue(f"{name!r} is no run directory: there is no such folder; `{command('runs')}` lists the runs")
+    hint = "" if near is None else f"did you mean {str(near)!r}? "
+    return InvalidValue(f"no run {name!r}; {hint}see {command('runs')}")
 
 
 def game_of(run: Path, wanted: Game | None = None) -> Game:
@@ -359,7 +358,7 @@ def game_of(run: Path, wanted: Game | None = None) -> Game:
         there = _game_file(run, file)
         if there is None:
             raise InvalidValue(f"{run} has learned {file}, which is missing: put {file.name} here or into {run}")
-        trust.check_game(run, there)
+        trust.check(run, trust.named(run, {}, there))
         found = load(specs.join(str(there), options))
     elif _has_rules_of(run, wanted):
         found = wanted
@@ -392,29 +391,22 @@ def _game_file(run: Path, file: Path) -> Path | None:
 def trust_run(run: Path) -> None:
     """Allow what a run names and holds, now and later: its game file, its programs, its cluster, its positions
     (`runs/trust.py`)."""
-    _trust_names(run)
+    trust.remember(_named(run))
     held = [run / HELD_OUT, *(run / "checkpoints" / str(step) / MANIFEST for step in steps_of(run))]
-    trust.remember_data(run, (file for file in held if files.is_file(file)))
-
-
-def _trust_names(run: Path) -> None:
-    trust.remember(run, read_config(run), _named_file(run))
+    trust.remember_data(run, ((file.name, files.read_bytes(file)) for file in held if files.is_file(file)))
 
 
 def check_trusted(run: Path, cluster: bool = True) -> None:
     """Refuse a run that names a game file, programs or (unless another one is used) a cluster that the user has not
     allowed."""
-    trust.check_programs(run, read_config(run))
-    if cluster:
-        trust.check_address(run, read_config(run))
-    if file := _named_file(run):
-        trust.check_game(run, file)
+    trust.check(run, _named(run, cluster))
 
 
-def _named_file(run: Path) -> Path | None:
-    """The game file that a run names, if it is there."""
-    name, _ = specs.split(read_config(run).get("game", ""))
-    return _game_file(run, Path(name)) if name.endswith(".py") else None
+def _named(run: Path, cluster: bool = True) -> dict[str, list[str]]:
+    config = read_config(run)
+    name, _ = specs.split(config.get("game", ""))
+    file = _game_file(run, Path(name)) if name.endswith(".py") else None
+    return trust.named(run, config if cluster else {**config, "cluster": {}}, file)
 
 
 def _same_file(one: Path, other: Path) -> bool:

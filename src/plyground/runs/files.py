@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -113,19 +114,23 @@ def read_checked(path: Path, size: int, sha256: str) -> bytes:
     return content
 
 
-def lock(path: Path) -> IO[bytes]:
-    """Lock a file for this process until it ends or closes the returned handle."""
-    file = open_private(path, "ab")
-    try:
-        if sys.platform == "win32":
-            import msvcrt
+def lock(path: Path, wait: float = 0.0) -> IO[bytes]:
+    """Lock a file for this process until it ends or closes the returned handle; `wait` so many seconds for another."""
+    file, end = open_private(path, "ab"), time.monotonic() + wait
+    while True:
+        try:
+            if sys.platform == "win32":
+                import msvcrt
 
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise Busy(f"another process works on {path.parent}: wait for it or stop it") from None
-    return file
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return file
+        except OSError as error:
+            held = isinstance(error, BlockingIOError | PermissionError)  # and not a file system without locks
+            if not held or time.monotonic() >= end:
+                file.close()
+                raise Busy(f"another process works on {path.parent}: wait for it or stop it") from None
+            time.sleep(0.01)

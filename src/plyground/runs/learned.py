@@ -16,13 +16,13 @@ from plyground.runs.files import is_file
 def load_model(path: Path, game: Game | None = None, which: str = "best") -> Any:
     """The model of a run's checkpoint `best`, `last`, or that of a step; a notice says what has changed in the code
     since it was made."""
-    config, checkpoint = read_config(path), find_checkpoint(path, which)
-    own = game_of(path, game)
+    config, own = read_config(path), game_of(path, game)
     try:
         with naming_extras():
             model = of_config(config, own)
     except InvalidValue as error:
         raise InvalidValue(f"{path}: {error}") from None
+    checkpoint = find_checkpoint(path, which)
     fill(model, checkpoint)
     model.folder, model.spec = path, str(path)
     fingerprints.warn(checkpoint.notice(fingerprints.of_model(model)))

@@ -16,20 +16,15 @@ import sys
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue, plain_os_errors, shorten
 from plyground.private_folder import make_folder, open_private
 from plyground.runs.directory import REPLAY, best_of, check_trusted, create, find_checkpoint, read_config, steps_of
 from plyground.runs.files import is_file
+from plyground.runs.learned import load_model
 
-Array = NDArray[Any]
-NORM, NORM_EPSILON = "-norm", 1e-5  # of networks.py, which needs torch
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_FILES, MOST_BYTES = 100_000, 2**40
 DEEPEST = 50  # names of folders and a file; a run has 3, and thousands, as a name may have, cannot be removed again
@@ -136,10 +131,11 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, home: Path) -> No
 
 def slim(run: Path, folder: Path, which: str = "best") -> None:
     """Write a run's best network, or its last one, to a new folder; it can play but cannot be resumed."""
+    from plyground.networks import NORM, without_norm  # only here: they need torch
+
     check_trusted(run)  # `create` trusts what it makes
-    checkpoint = find_checkpoint(run, which)
-    weights = without_norm(checkpoint.tensors("network"))
-    network = {name: values.astype(np.float16) for name, values in weights.items()}
+    checkpoint, whole = find_checkpoint(run, which), load_model(run, None, which).network
+    network = {name: values.half().numpy() for name, values in without_norm(whole).state_dict().items()}
     config, identity = (
         {key: value.replace(NORM, "") if key == "network" else value for key, value in each.items()}
         for each in (read_config(run), checkpoint.identity)
@@ -148,21 +144,8 @@ def slim(run: Path, folder: Path, which: str = "best") -> None:
         made.save(checkpoint.step, identity, {"network": network}, {}, checkpoint.fingerprints)
         best = best_of(run) if which == "best" else {"step": checkpoint.step}
         made.write("best.json", json.dumps(best, indent=1) + "\n")
-    for name in ("lock", "metrics.jsonl", f"checkpoints/{checkpoint.step}/manifest.signature"):
+    for name in ("lock", "metrics.jsonl"):
         (folder / name).unlink()
-
-
-def without_norm(weights: Mapping[str, Array]) -> dict[str, Array]:
-    """The weights of a network with batch normalisation folded into the convolutions, as `Convolution.folded` does."""
-    found = {name: values for name, values in weights.items() if ".norm." not in name}
-    for layer in sorted({name.partition(".norm.")[0] for name in weights if ".norm." in name}):
-        gain, shift, mean, variance = (
-            weights[f"{layer}.norm.{part}"] for part in ("weight", "bias", "running_mean", "running_var")
-        )
-        scale = gain / np.sqrt(variance + NORM_EPSILON)  # [outputs]
-        found[f"{layer}.weight"] = weights[f"{layer}.weight"] * scale[:, None, None, None]
-        found[f"{layer}.bias"] = (weights[f"{layer}.bias"] - mean) * scale + shift
-    return found
 
 
 if __name__ == "__main__":

@@ -1,21 +1,21 @@
-"""Which code, programs, clusters and positions a run may use.
+"""Which code, programs, clusters and positions a run may use: those that this user has named or made.
 
 A run names code and programs in config.toml: a game's .py file, opponents `uci:PROGRAM` and `file:PATH.py:NAME`; and
-the cluster that plays, which receives the user's token and whose answers are unpickled.
-Whoever trains a run has named them, so `create` remembers them. Another run, unpacked or copied from somebody else, is
-refused until the user trusts it (`--trust`). What is remembered, as hashes in the user's private folder:
+the cluster that plays, which receives the user's token and whose answers are unpickled. Its files hold positions, bytes
+that compiled code uses as they are: forged ones would make it write beyond an array. One file in the user's private
+folder, `own.txt`, lists what may be used, as SHA-256 digests:
 
+* a checkpoint by its manifest, which has the checksums of its other files, and the held-out examples of an imitation
+  run: with the run's settings, so that a file of one run is not accepted in another one;
 * a program by its spec, one with a relative path and an agent's file also by the place that the path means;
-* a cluster by its address, one that a file names by that file's place; a cluster of our own (`ray`) needs no trust;
+* a cluster by its address, one that a file names by that file's place; a cluster of our own (`ray`) needs no entry;
 * a game file by its content, so that it may be moved; inside a run together with all files there that Plyground did not
   write: whoever made the archive wrote them too;
 * a game file outside the run also by its path: its owner may edit it.
 
-Positions in a run's files are bytes that compiled code uses as they are: forged ones would make it write beyond an
-array. So Plyground signs the files that hold them (of a checkpoint the manifest, which has the checksums of the others)
-with a secret of the user: NAME.signature beside each. A signature belongs to a content and to the run's settings, so
-that a file of one run is not accepted in another one. A file without a valid signature also needs `--trust`; it is
-remembered in the same way.
+Whoever trains a run has named and made all this, so `create` and `save` enter it. Another run, unpacked or copied from
+somebody else, can be played and its weights can be continued; what it names, and its positions, are refused until the
+user says `--trust`, or of a run of their own from another machine `resume --mine`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
 from plyground import specs
-from plyground.errors import Error, InvalidText, InvalidValue, shorten
-from plyground.private_folder import cache_folder, is_ours, make_folder, secret
-from plyground.runs.files import DamagedFile, is_file, read_bytes, write_whole
+from plyground.errors import Error, InvalidText, InvalidValue, command, shorten
+from plyground.private_folder import cache_folder, is_ours, read_only_folders, secret
+from plyground.runs.files import DamagedFile, is_file, lock, read_bytes, write_whole
 from plyground.runs.settings import read_toml
 
 PROGRAMS = ("uci:", "file:")  # how the specs of agents begin that are programs or code
@@ -43,11 +45,12 @@ OWN_FILES = re.compile(
     r"|README\.md|config\.json|model\.safetensors|board\.png|games/\d+\.txt|tensorboard/events\.out\.tfevents\.[^/]+"
 )
 """the files of a run that Plyground writes"""
-SIGNATURE = ".signature"
+LIST, MOST_LISTED = "own.txt", 20_000  # in the private folder: its newest digests, 1.3 MB
+DIGEST = re.compile("^[0-9a-f]{64}$", re.MULTILINE)
+LONGEST_WAIT = 20.0  # seconds, for another process that writes the list
 NOT_IDENTITY = ("cycles", "seconds", "epochs", "versions")  # in config.toml: the end may be moved
-ADVICE = "if you trust its author, add --trust once (to resume, evaluate or table)"
 MOST = 500  # characters of a spec that is shown
-_REMEMBERED: set[str] = set()  # by this process, should its private folder be lost
+_REMEMBERED: set[str] = set()  # by this process, should the list be lost
 
 
 class Untrusted(Error):
@@ -71,51 +74,110 @@ def cluster_of(config: Mapping[str, Any]) -> str:
     return on
 
 
-def check_game(run: Path, file: Path) -> None:
-    """Refuse to import the game file of a run that the user has not trusted."""
-    _check(run, {f"run the game file {file}": _of_game(run, file)})
-
-
-def check_programs(run: Path, config: Mapping[str, Any]) -> None:
-    """Refuse to start the programs that a run names, unless the user has trusted it."""
-    _check(run, {f"run the program {shorten(spec, MOST)}": [_of_program(spec)] for spec in programs_of(config)})
-
-
-def check_address(run: Path, config: Mapping[str, Any]) -> None:
-    """Refuse to join the cluster that a run names, unless the user has trusted it."""
+def named(run: Path, config: Mapping[str, Any], file: Path | None) -> dict[str, list[str]]:
+    """What a run would use, in words, each with its keys: programs, a cluster that is not our own, a game file."""
+    found = {f"run the program {shorten(spec, MOST)}": [_of_program(spec)] for spec in programs_of(config)}
     if on := cluster_of(config):
-        _check(run, {f"join the cluster {shorten(on, MOST)}, which receives your token": [_of_cluster(on)]})
+        found[f"join the cluster {shorten(on, MOST)}, which receives your token"] = [_of_cluster(on)]
+    if file:
+        found[f"run the game file {file}"] = _of_game(run, file)
+    return found
 
 
-def remember(run: Path, config: Mapping[str, Any], file: Path | None) -> None:
-    """Trust the programs, the cluster and the game file of a run, now and later."""
-    on = cluster_of(config)
-    of_cluster = [_of_cluster(on)] if on else []
-    _remember([*map(_of_program, programs_of(config)), *of_cluster, *(_of_game(run, file) if file else [])])
+def check(run: Path, wanted: Mapping[str, list[str]]) -> None:
+    """Refuse what the user has not allowed: of the keys of each thing one must be known."""
+    if unknown := [what for what, keys in wanted.items() if not any(map(_known, keys))]:
+        why = f"{run} was not trained here by you and would {' and '.join(unknown)}"
+        raise Untrusted(f"{why}: if you trust its author, add --trust once (to resume, evaluate or table)")
 
 
-def _remember(keys: list[str]) -> None:
+def remember(wanted: Mapping[str, list[str]]) -> None:
+    """Allow all that, now and later."""
+    _remember(chain.from_iterable(wanted.values()))
+
+
+# ---- the list ----
+
+
+def _remember(keys: Iterable[str]) -> None:
+    """Enter digests as the newest ones. Where nothing can be kept, this process remembers; the next one asks again."""
+    keys = list(keys)
     _REMEMBERED.update(keys)
-    for key in keys:
-        try:
-            place = cache_folder() / "trusted" / key
-            make_folder(place.parent)
-            if not place.exists():
-                write_whole(place, b"")
-        except (OSError, InvalidValue):
-            continue  # this process remembers; the next one asks again
+    with suppress(OSError, Error):
+        file = cache_folder() / LIST
+        with lock(file.with_suffix(".lock"), LONGEST_WAIT):
+            listed = dict.fromkeys(_listed())
+            if listed.keys() >= set(keys):
+                return
+            if os.path.lexists(file) and not is_ours(file):
+                file.unlink()
+            lines = [*listed, *(key for key in keys if key not in listed)][-MOST_LISTED:]
+            write_whole(file, "".join(f"{line}\n" for line in lines).encode())
+
+
+def _listed() -> list[str]:
+    """The digests of the list, the oldest first. What is damaged, or could be written by others, does not count."""
+    found = list[str]()
+    with suppress(InvalidValue):
+        for folder in (*read_only_folders(), cache_folder()):
+            with suppress(OSError):
+                if is_ours(folder.resolve()) and is_ours(folder / LIST):
+                    found += DIGEST.findall((folder / LIST).read_text(encoding="latin-1"))
+    return found
+
+
+def _known(key: str) -> bool:
+    """Whether something is on the list, or was remembered by a version that kept an empty file for each digest."""
+    if key in _REMEMBERED or key in _listed():
+        return True
+    with suppress(OSError, InvalidValue):
+        place = cache_folder() / "trusted" / key
+        return is_ours(place.parent) and is_ours(place)
+    return False
 
 
 # ---- files with positions ----
 
 
-def signature_of(run: Path, name: str, content: bytes) -> bytes:
-    """The signature of a file of a run that this user's Plyground has written."""
-    return _signed(_hash(identity_of(run), name.encode(), content))
+def remember_data(run: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Enter files of a run that hold positions: names and contents."""
+    _remember([_of_data(run, name, content) for name, content in files])
 
 
-def _signed(text: str) -> bytes:
-    return hmac.digest(_key(), text.encode(), "sha256").hex().encode() + b"\n"
+def read_own(run: Path, file: Path) -> bytes:
+    """The content of a file of a run that holds positions; an error where this user has not written it."""
+    content = read_bytes(file)
+    key = _of_data(run, file.name, content)
+    if not _known(key):
+        if not _was_signed(run, file, content):
+            why = f"{run} was not trained here by you, and compiled code would use positions in {file.relative_to(run)}"
+            remedy = f"if it is your own, `{command('resume', run, '--mine')}` adds it to your list"
+            raise Untrusted(f"{why} unchecked: {remedy}; it can be played, and continued as --init {run}")
+        _remember([key])
+    return content
+
+
+def _of_data(run: Path, name: str, content: bytes) -> str:
+    return _hash(b"data", identity_of(run), name.encode(), content)
+
+
+def identity_of(run: Path) -> bytes:
+    """The settings of a run without its end, and without the folder of its game file, which may be moved."""
+    file = run / "config.toml"
+    table = read_toml(file) if is_file(file) else {}
+    kept = {name: value for name, value in table.items() if name not in NOT_IDENTITY}
+    return json.dumps({**kept, "game": Path(str(kept.get("game", ""))).name}, sort_keys=True, default=str).encode()
+
+
+def _was_signed(run: Path, file: Path, content: bytes) -> bool:
+    """Whether an earlier version has signed a file with this user's secret, as NAME.signature beside it."""
+    wanted = hmac.digest(_key(), _hash(identity_of(run), file.name.encode(), content).encode(), "sha256")
+    with suppress(DamagedFile):  # there is none
+        return hmac.compare_digest(read_bytes(file.with_suffix(".signature")), wanted.hex().encode() + b"\n")
+    return False
+
+
+# ---- texts that only this user's Plyground can read ----
 
 
 def _key() -> bytes:
@@ -124,8 +186,6 @@ def _key() -> bytes:
     except InvalidValue:
         return secret(None)
 
-
-# ---- texts that only this user's Plyground can read ----
 
 PADDED = 1024  # sealed texts have whole multiples of so many bytes: their length tells nothing
 
@@ -161,58 +221,7 @@ def _covered(data: bytes, mark: bytes) -> bytes:
     return bytes(a ^ b for a, b in zip(data, stream, strict=False))
 
 
-def identity_of(run: Path) -> bytes:
-    """The settings of a run without its end, and without the folder of its game file, which may be moved."""
-    file = run / "config.toml"
-    table = read_toml(file) if is_file(file) else {}
-    kept = {name: value for name, value in table.items() if name not in NOT_IDENTITY}
-    return json.dumps({**kept, "game": Path(str(kept.get("game", ""))).name}, sort_keys=True, default=str).encode()
-
-
-def read_signed(run: Path, file: Path) -> bytes:
-    """The content of a file of a run that holds positions; an error where neither signed nor trusted."""
-    content = read_bytes(file)
-    try:
-        given = read_bytes(file.with_suffix(SIGNATURE))
-    except DamagedFile:  # there is none
-        given = b""
-    signed = hmac.compare_digest(given, signature_of(run, file.name, content))
-    if signed or _known(_of_data(run, file, content)):
-        return content
-    name = file.relative_to(run)
-    if hmac.compare_digest(given, _signed(_hash(file.name.encode(), content))):
-        why = f"{run} was signed by an earlier version of Plyground, whose signatures belong to no run"
-    else:
-        why = f"{run} was not trained here by you (or your cache folder was emptied since, or {name} is of another run)"
-    raise Untrusted(f"{why}, and {name} would give compiled code positions that it uses unchecked: {ADVICE}")
-
-
-def remember_data(run: Path, files: Iterable[Path]) -> None:
-    """Trust files of a run that hold positions, as they are."""
-    _remember([_of_data(run, file, read_bytes(file)) for file in files])
-
-
-def _of_data(run: Path, file: Path, content: bytes) -> str:
-    return _hash(b"data", identity_of(run), file.name.encode(), content)
-
-
 # ---- keys ----
-
-
-def _check(run: Path, wanted: Mapping[str, list[str]]) -> None:
-    """Each thing that is wanted has keys, one of which must be known."""
-    unknown = [what for what, keys in wanted.items() if not any(map(_known, keys))]
-    if unknown:
-        why = f"{run} was not trained here by you and would {' and '.join(unknown)}"
-        raise Untrusted(f"{why}: {ADVICE}")
-
-
-def _known(key: str) -> bool:
-    try:
-        place = cache_folder() / "trusted" / key
-        return key in _REMEMBERED or (is_ours(place.parent) and is_ours(place))
-    except (OSError, InvalidValue):
-        return False
 
 
 def _of_program(spec: str) -> str:

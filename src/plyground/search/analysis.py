@@ -20,10 +20,10 @@ from plyground.models.compiled import CompiledModel
 from plyground.position import Position
 from plyground.search.arrays import WIN
 from plyground.search.pieces import in_pieces
-from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Ints, Records, Result, Rngs, Trees
+from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Ints, Records, Result, Rngs
 from plyground.search.tree_config import MOST_SIMULATIONS, SearchConfig, halving_schedule
-from plyground.search.tree_memory import new_result, new_trees, words_of
-from plyground.search.tree_search import FIRST_ROUND, TreeSearch
+from plyground.search.tree_memory import new_result, words_of
+from plyground.search.tree_search import FIRST_ROUND, TreeSearch, tree_search
 
 CLOCK_INTERVAL = 0.05  # seconds of search between two readings of the clock; Ctrl-C waits no longer
 EVERY = 0.25  # seconds between two answers
@@ -180,39 +180,41 @@ class GrowingTree:
 
     def __init__(self, game: Game, config: SearchConfig, model: CompiledModel | None = None) -> None:
         self.game, self.config = game, config
-        self.search = TreeSearch(game, config, threads=1, model=model)
-        self.judge, self.work, self.round = self.search.model.as_judge(), game.work(), 0
-        self.trees: Trees = new_trees(game, 1, self.search.nodes)
+        self.search, self.round = TreeSearch(game, config, threads=1, model=model), 0
+        self.kernels, self.memory = tree_search(self.search.model, config, 1, self.search.nodes)
 
     def compile(self) -> None:
         self.search.compile()
 
     def begin(self, states: Records, rngs: Rngs) -> None:
         self.round = FIRST_ROUND if self.config.seconds else self.config.simulations
-        self.trees.rngs[:] = rngs
-        self.judge = self.judge._replace(weights=self.search.model.weights)
-        self.search.kernels.begin_all(self.trees, words_of(states), self.search.settings, self.judge, self.work)
+        judge = self.memory.judge._replace(weights=self.search.model.weights)
+        self.memory = self.memory._replace(judge=judge)
+        trees, settings, judge, work, _ = self.memory
+        trees.rngs[:] = rngs
+        self.kernels.begin_all(trees, words_of(states), settings, judge, work)
 
     def simulate(self, count: int) -> None:
-        kernels, settings = self.search.kernels, self.search.settings
+        trees, settings, judge, work, _ = self.memory
         if settings.gumbel and self.config.seconds:
-            if self.trees.counters["simulations"][0] >= self.round:
+            if trees.counters["simulations"][0] >= self.round:
                 self.round *= 2
-                kernels.begin_rounds(self.trees, settings)
-            count = min(count, self.round - int(self.trees.counters["simulations"][0]))
-        kernels.simulate_all(self.trees, count, self._schedule(), settings, self.judge, self.work)
+                self.kernels.begin_rounds(trees, settings)
+            count = min(count, self.round - int(trees.counters["simulations"][0]))
+        self.kernels.simulate_all(trees, count, self._schedule(), settings, judge, work)
 
     def _schedule(self) -> Ints:
         """Sequential halving's, which PUCT does not read."""
-        return halving_schedule(self.config.considered, self.round if self.search.settings.gumbel else 1)
+        return halving_schedule(self.config.considered, self.round if self.memory.settings.gumbel else 1)
 
     def finish(self) -> Result:
         result = new_result(self.game, 1)
-        self.search.kernels.finish_all(self.trees, self.search.settings, result)
+        self.kernels.finish_all(self.memory.trees, self.memory.settings, result)
         return result
 
     def tree(self) -> Tree:
-        return Tree(self.trees.states[0], self.trees.nodes[0], self.trees.edges[0])
+        trees = self.memory.trees
+        return Tree(trees.states[0], trees.nodes[0], trees.edges[0])
 
 
 # ---- agents without a tree ----

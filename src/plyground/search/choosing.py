@@ -24,7 +24,7 @@ from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import CHANCE, STATE, determinize, evaluate, first_score, legal, play, seat
 from plyground.models.numbers import exp
 from plyground.search.arrays import WIN
-from plyground.search.choosing_arrays import ENDS, EVALUATED, FULL, NONE, SCORED, STEPS, WINS, Choices, Turn
+from plyground.search.choosing_arrays import ENDS, EVALUATED, FULL, NONE, SCORED, STEPS, WINS, Choices, TurnMemory
 
 Words = NDArray[np.generic]
 
@@ -34,7 +34,7 @@ DECIDED = 1.5  # a score of a win: wins and losses lie beyond all evaluations, w
 
 
 @uncounted_loop
-def choose(root: Words, rng: Rng, choices: Choices, turn: Turn, work: State) -> np.int32:
+def choose(root: Words, rng: Rng, choices: Choices, turn: TurnMemory, work: State) -> np.int32:
     """An action in a running position, the words `root` [SIZE], with its generator `rng`; NONE; or FULL. It is what is
     found within the turn; otherwise, in a share of all cases, what is drawn at a glance.
 
@@ -129,7 +129,7 @@ def choose(root: Words, rng: Rng, choices: Choices, turn: Turn, work: State) -> 
 
 
 @uncounted_body
-def is_same(place: int, other: int, turn: Turn) -> bool:
+def is_same(place: int, other: int, turn: TurnMemory) -> bool:
     """Whether two positions have the same head."""
     k = 0
     while k < turn.heads.shape[1] and turn.heads[place, k] == turn.heads[other, k]:
@@ -138,7 +138,7 @@ def is_same(place: int, other: int, turn: Turn) -> bool:
 
 
 @uncounted_body
-def enter(place: int, turn: Turn) -> bool:
+def enter(place: int, turn: TurnMemory) -> bool:
     """Enter a position into the table; False if its head is there already."""
     key, last = np.uint64(0), len(turn.table) - 1
     for k in range(turn.heads.shape[1]):

@@ -11,7 +11,7 @@ WINS, ENDS = 1, 2  # what is looked for within the turn
 EVALUATED, SCORED = 1, 2  # how actions are scored at a glance
 STEPS = 1 << 30  # of random numbers
 
-NODE = np.dtype(
+TURN_NODE = np.dtype(
     [
         ("origin", np.int32),  # the place of the position before
         ("action", np.int32),  # that leads from there to this one
@@ -26,13 +26,13 @@ SEEN = np.dtype([("action", np.int32), ("score", np.float64), ("sum", np.float64
 """an action and its score at a glance; the weights of all up to this one"""
 
 
-class Turn(NamedTuple):
+class TurnMemory(NamedTuple):
     """The positions of a turn."""
 
     states: Any  # [C] of STATE
     words: Any  # [C, SIZE] the same as unsigned integers of STATE's alignment: kernels copy these, never records
     heads: Any  # [C, head's size] the same as unsigned integers that also divide a head
-    nodes: Any  # [C] of NODE
+    nodes: Any  # [C] of TURN_NODE
     table: Any  # [2 C, a power of two] int32: the places of positions by a hash of their heads; 0: empty
     line: Any  # [C] int32: the way to the best end, then NONE
     wins: Any  # [MAX_LEGAL] of WIN_BEGUN

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -32,15 +32,31 @@ Prior = Callable[[Records], NDArray[np.float64]]
 """states [1] -> [A] log-probabilities of the actions, as the seat to act sees them; minus infinity where not legal"""
 
 
-def load_determinized_kernels(game: Game, leaf: str) -> Any:
-    """The compiled search of a game, with its rollout agent and the scorer of that name."""
-    if leaf == "random":
-        return game.kernels(TEMPLATE)
+def determinized_search(game: Game, leaf: str, considered: int) -> tuple[Any, FlatSearch]:
+    """The compiled loops of search over determinizations, with the rollout agent `leaf` and the scorer of that name,
+    and memory for one position with up to `considered` candidates: all that a search needs, in numbers.
+
+    `begin_search(search, root, rngs, work)` begins with a root, `words_of(states)[0]`;
+    `play_determinizations(search, simulations, settings, work)` goes on until there were so many simulations in all;
+    `halve(search)` drops the worse half of the candidates; `finish_search(search, row, new_result(game, n), work)`
+    writes down what was found.
+    """
     policies, scorers = game.rules.POLICIES, game.rules.SCORERS
-    if leaf not in policies:
+    if leaf != "random" and leaf not in policies:
         raise unknown(f"rollout agent for {game}", leaf, ["random", *policies])
-    own: Mapping[str, Function] = {"choose": policies[leaf]} | ({"score": scorers[leaf]} if leaf in scorers else {})
-    return game.kernels_with(TEMPLATE, slots_of(game.rules) | own, leaf)
+    own: dict[str, Function] = {"choose": policies[leaf]} if leaf != "random" else {}
+    own |= {"score": scorers[leaf]} if leaf in scorers else {}
+    kernels = game.kernels_with(TEMPLATE, slots_of(game.rules) | own, leaf) if own else game.kernels(TEMPLATE)
+    states, most = np.zeros(3, game.rules.STATE), game.rules.MAX_LEGAL
+    return kernels, FlatSearch(
+        states=states,
+        words=words_of(states),
+        candidates=np.zeros(min(considered, most), CANDIDATE),
+        progress=np.zeros(1, PROGRESS),
+        rng=np.zeros(1, np.uint64),
+        actions=np.zeros(most, np.int32),
+        scores=np.zeros(most, np.float64),
+    )
 
 
 class Searcher:
@@ -49,10 +65,10 @@ class Searcher:
 
     def __init__(self, game: Game, config: SearchConfig, prior: Prior | None = None) -> None:
         self.game, self.config, self.prior = game, config, prior
-        self.kernels, self.settings = load_determinized_kernels(game, config.leaf), config.settings(game)
-        self.most = config.simulations or MOST_SIMULATIONS
         ranked = prior is not None or config.leaf in game.rules.SCORERS
-        self.search = new_search(game, config.considered if ranked else game.rules.MAX_LEGAL)
+        considered = config.considered if ranked else game.rules.MAX_LEGAL
+        self.kernels, self.search = determinized_search(game, config.leaf, considered)
+        self.settings, self.most = config.settings(game), config.simulations or MOST_SIMULATIONS
         self.work, self.begun, self.rounds, self.round = game.work(), 0.0, 1, 0
 
     def compile(self) -> None:
@@ -120,20 +136,6 @@ class Searcher:
     @property
     def simulations(self) -> int:
         return int(self.search.progress["simulations"][0])
-
-
-def new_search(game: Game, considered: int) -> FlatSearch:
-    """The memory of a search of one position."""
-    states, most = np.zeros(3, game.rules.STATE), game.rules.MAX_LEGAL
-    return FlatSearch(
-        states=states,
-        words=words_of(states),
-        candidates=np.zeros(min(considered, most), CANDIDATE),
-        progress=np.zeros(1, PROGRESS),
-        rng=np.zeros(1, np.uint64),
-        actions=np.zeros(most, np.int32),
-        scores=np.zeros(most, np.float64),
-    )
 
 
 class DeterminizedSearch:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from plyground.backend.device import is_gpu
@@ -22,6 +24,7 @@ from plyground.backend.graph import repeatable
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
 from plyground.game import Game
+from plyground.models.network import NetworkModel
 from plyground.search.analysis import Tree
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Records, Result, Rngs, Trees
 from plyground.search.tree_config import SearchConfig, halving_schedule
@@ -200,6 +203,56 @@ def search_records(search: NetworkSearch, states: Records, rngs: Rngs) -> Result
     found = search.search(search.on.from_records(states), own)
     rngs[:] = own.cpu().numpy()
     return Result._make(each.cpu().numpy().copy() for each in found)
+
+
+class NetworkSearches:
+    """Searches any number of positions with a network, as `TreeSearch` does without one. The memory for the last number
+    of positions stays allocated. With `reuse` it keeps a tree for each game; games that no longer run are searched
+    along with the others until none is left."""
+
+    def __init__(self, model: NetworkModel, config: SearchConfig) -> None:
+        self.game, self.config, self.view, self.evaluator = model.game, config, model.view, model.evaluator()
+        self.kept: dict[int, NetworkSearch] = {}  # by the number of positions
+        self._rows = dict[int, int]()  # of each game
+        self._states: Records = np.zeros(0, model.game.rules.STATE)  # [rows] their last positions
+
+    def search(self, states: Records, rngs: Rngs) -> Result:
+        """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
+        n = len(states)
+        size = 4 ** (((n - 1).bit_length() + 1) // 2) if is_gpu(self.view.device_name) else n  # few graphs to capture
+        if size not in self.kept:
+            self.kept.clear()
+            self.kept[size] = NetworkSearch(self.view, self.evaluator, self.config, size)
+        rows = np.arange(size) % n
+        own = rngs[rows]
+        found = search_records(self.kept[size], states[rows], own)
+        rngs[:] = own[:n]
+        return Result._make(each[:n] for each in found)
+
+    def search_in(self, games: NDArray[np.int64], states: Records, rngs: Rngs) -> Result:
+        """The same with reuse: `games` [N] are the numbers of the games that the states belong to."""
+        if any(int(game) not in self._rows for game in games):
+            self.forget(games)
+            self._rows, self._states = {int(game): row for row, game in enumerate(games)}, states.copy()
+        rows = [self._rows[int(game)] for game in games]
+        self._states[rows] = states
+        own = np.zeros(len(self._states), np.uint64)
+        own[rows] = rngs
+        found = self.search(self._states, own)
+        rngs[:] = own[rows]
+        return Result._make(each[rows] for each in found)
+
+    def forget(self, games: NDArray[np.int64]) -> None:
+        """Free the trees: games are over, or others begin."""
+        self._rows.clear()
+        self.kept.clear()
+
+    def compile(self) -> None:
+        self.search(self.game.blank[:0].copy(), np.zeros(0, np.uint64))
+
+    def growing(self, config: SearchConfig) -> GrowingNetworkTree:
+        """The search of one position, step by step, for an analysis; it has no move before."""
+        return GrowingNetworkTree(NetworkSearch(self.view, self.evaluator, replace(config, reuse=False), 1))
 
 
 class GrowingNetworkTree:

@@ -19,7 +19,7 @@ from plyground.search.analysis import Analysis, Analyst, last_analysis
 from plyground.search.arrays import WIN, Ints, Limits, Memory, OwnBuffers, Records, Words
 from plyground.search.minimax import check_searchable
 from plyground.search.pieces import in_pieces
-from plyground.search.wins import turn_of
+from plyground.search.within_turn import turn_of
 
 DEEPEST = 60  # turns
 LEVELS = 160  # of the stack: turns of several actions, and captures beyond the depth
@@ -156,7 +156,7 @@ class TimedMinimax:
 
     def analyst(self) -> Analyst:
         """The same while it is searched."""
-        from plyground.search.lines import lines_analyst  # which imports this file
+        from plyground.search.multipv import lines_analyst  # which imports this file
 
         return lines_analyst(self.model, self.seconds, self.nodes)
 

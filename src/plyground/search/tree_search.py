@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from plyground.kernels.arrays import Judge
 from plyground.kernels.threads import available, over_slices
 from plyground.models.compiled import CompiledModel, handwritten
 from plyground.search.pieces import CLOCK_INTERVAL, SIGNAL_INTERVAL, in_pieces
-from plyground.search.tree_arrays import OPEN, Ints, Records, Result, Rngs, Trees
+from plyground.search.tree_arrays import OPEN, Ints, Records, Result, Rngs, Settings, Trees
 from plyground.search.tree_config import LEAVES, MOST_SIMULATIONS, SearchConfig, halving_schedule
 from plyground.search.tree_memory import (
     available_memory,
@@ -43,6 +43,30 @@ def load_tree_kernels(model: CompiledModel, leaf: str) -> Any:
     if leaf not in policies:
         raise unknown(f"evaluator of leaves for {model.game}", leaf, [*LEAVES, *policies])
     return model.kernels(TEMPLATE, {"choose": policies[leaf]}, leaf)
+
+
+class TreeMemory(NamedTuple):
+    """What the loops of tree search work on: N trees with room for M nodes each."""
+
+    trees: Trees
+    settings: Settings
+    judge: Judge
+    work: Records  # [1]
+    origin: Ints  # [M] see `move_root`
+
+
+def tree_search(model: CompiledModel, config: SearchConfig, n: int, nodes: int) -> tuple[Any, TreeMemory]:
+    """The compiled loops of tree search with a model, and `n` trees of `nodes` nodes: all that a search needs.
+
+    `begin_all(trees, roots, settings, judge, work)` plants a tree for each root, `words_of(states)`; then
+    `simulate_all(trees, count, halving_schedule(...), settings, judge, work)` goes on with each by `count` simulations,
+    and `finish_all(trees, settings, new_result(game, n))` writes down what they have found so far. By time, Gumbel
+    search has rounds: `begin_rounds(trees, settings)`.
+    """
+    game = model.game
+    trees, settings = new_trees(game, n, nodes), config.settings(game)
+    memory = TreeMemory(trees, settings, model.as_judge(), game.work(), np.zeros(nodes, np.int32))
+    return load_tree_kernels(model, config.leaf), memory
 
 
 class TreeSearch:
@@ -95,9 +119,8 @@ class TreeSearch:
         result, roots = new_result(self.game, len(states)), words_of(states)
 
         def run(rows: slice) -> None:
-            own = self._own_memory()
             for row in range(rows.start, rows.stop):
-                part = slice(row, row + 1)
+                own, part = self._own_memory(), slice(row, row + 1)
                 trees = self._begin_again(int(games[row]), roots[part], rngs[part], own)
                 self._simulate(trees, own, alone=len(states) == 1)
                 self._finish(trees, result, rngs, part)
@@ -107,20 +130,19 @@ class TreeSearch:
 
     def compile(self) -> None:
         """Run every kernel once, so that neither the first move of a game nor a clock waits for a compiler."""
-        trees, work, result = new_trees(self.game, 1, 2), self.game.work(), new_result(self.game, 1)
-        judge = self.model.as_judge()
-        self.kernels.begin_all(trees, words_of(self.game.fresh), self.settings, judge, work)
-        self.kernels.simulate_all(trees, 1, self._schedule(1), self.settings, judge, work)
-        if self.config.seconds and self.settings.gumbel:
-            self.kernels.begin_rounds(trees, self.settings)
-        self.kernels.finish_all(trees, self.settings, result)
+        _, (trees, settings, judge, work, _) = tree_search(self.model, self.config, 1, 2)
+        self.kernels.begin_all(trees, words_of(self.game.fresh), settings, judge, work)
+        self.kernels.simulate_all(trees, 1, self._schedule(1), settings, judge, work)
+        if self.config.seconds and settings.gumbel:
+            self.kernels.begin_rounds(trees, settings)
+        self.kernels.finish_all(trees, settings, new_result(self.game, 1))
 
     def forget(self, games: NDArray[np.int64]) -> None:
         """Free the trees of games that are over."""
         for game in games:
             self.kept.pop(int(game), None)
 
-    def _begin_again(self, game: int, roots: NDArray[np.generic], rngs: Rngs, own: Memory) -> Trees:
+    def _begin_again(self, game: int, roots: NDArray[np.generic], rngs: Rngs, own: TreeMemory) -> Trees:
         """A game's tree with the new root: what is below it in the last tree, or a tree of one node."""
         trees = self.kept.get(game)
         if trees is None:
@@ -132,15 +154,16 @@ class TreeSearch:
             self.kernels.begin_all(trees, roots, self.settings, own.judge, own.work)
             return trees
         self.kernels.move_root(trees, node, own.trees, own.origin)
-        trees, own.trees = own.trees, trees
-        trees.rngs[:], self.kept[game] = rngs, trees
+        self._own.memory = own._replace(trees=trees)
+        trees = self.kept[game] = own.trees
+        trees.rngs[:] = rngs
         if not trees.nodes[0, 0]["count"] and trees.nodes[0, 0]["proven"] == OPEN:
             self.kernels.begin_all(trees, roots, self.settings, own.judge, own.work)
         else:
             self.kernels.begin_rounds(trees, self.settings)
         return trees
 
-    def _simulate(self, trees: Trees, own: Memory, alone: bool) -> None:
+    def _simulate(self, trees: Trees, own: TreeMemory, alone: bool) -> None:
         """All simulations. Ctrl-C ends the search of a position that is `alone` with what it has found."""
         try:
             if self.config.seconds:
@@ -151,7 +174,7 @@ class TreeSearch:
             if not alone or not trees.counters["total"][0]:
                 raise
 
-    def _simulate_all(self, trees: Trees, own: Memory) -> None:
+    def _simulate_all(self, trees: Trees, own: TreeMemory) -> None:
         """As many simulations as the config says."""
         wanted, done = self._schedule(self.config.simulations), 0
 
@@ -166,7 +189,7 @@ class TreeSearch:
         for _ in in_pieces(simulate, left, FIRST_CHUNK, SIGNAL_INTERVAL):
             pass
 
-    def _simulate_for(self, seconds: float, trees: Trees, own: Memory) -> None:
+    def _simulate_for(self, seconds: float, trees: Trees, own: TreeMemory) -> None:
         """Round after round, each twice as long, until the time is over."""
         end, most = time.perf_counter() + seconds, self.config.simulations or MOST_SIMULATIONS
         size, done, wanted = FIRST_ROUND, 0, self._schedule(FIRST_ROUND)
@@ -203,19 +226,12 @@ class TreeSearch:
         self.kernels.finish_all(trees, self.settings, Result._make(array[part] for array in result))
         rngs[part] = trees.rngs
 
-    def _own_memory(self) -> Memory:
+    def _own_memory(self) -> TreeMemory:
         """The calling thread's memory, allocated at its first search."""
         if not hasattr(self._own, "memory"):
-            trees = new_trees(self.game, self.together, self.nodes)
-            self._own.memory = Memory(trees, self.model.as_judge(), self.game.work(), np.zeros(self.nodes, np.int32))
-        if self._own.memory.judge.weights is not self.model.weights:  # what was found with the last is forgotten
-            self._own.memory.judge = self._own.memory.judge._replace(weights=self.model.weights)
+            self._own.memory = tree_search(self.model, self.config, self.together, self.nodes)[1]
+        own: TreeMemory = self._own.memory
+        if own.judge.weights is not self.model.weights:  # what was found with the last is forgotten
+            self._own.memory = own._replace(judge=own.judge._replace(weights=self.model.weights))
             self.kept.clear()
         return self._own.memory
-
-
-class Memory:
-    """The arrays of one thread."""
-
-    def __init__(self, trees: Trees, judge: Judge, work: Records, origin: Ints) -> None:
-        self.trees, self.judge, self.work, self.origin = trees, judge, work, origin  # origin: see `move_root`

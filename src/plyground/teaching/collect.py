@@ -1,16 +1,15 @@
-"""Collecting: a teacher plays against itself; its evaluation of each position becomes a line of a dataset.
+"""Collecting: a teacher plays against itself; its evaluation of each position becomes a record of a dataset.
 
 Opening, temperature and random numbers of a game depend only on the seed and the game's number. Games are played in
 parallel and written in order, so neither the number of processes or threads nor an interruption changes the file (time
-stamps aside). Many games are played by one process for each core, which also writes their lines: a position costs
-about as much Python as search, and only one thread of a process runs Python.
+stamps aside). Many games are played by one process for each core: a position costs about as much Python as search, and
+only one thread of a process runs Python.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import json
 import multiprocessing
 import signal
 import time
@@ -18,7 +17,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,17 +26,17 @@ from numpy.typing import NDArray
 
 from plyground.agents.teacher import Teacher, make_teacher
 from plyground.arena.openings import read_openings
+from plyground.checked_states import without_history
 from plyground.errors import InvalidValue
 from plyground.game import Game, load
 from plyground.games.interface import DRAW, RUNNING, Outcome
 from plyground.games.rng import draw
 from plyground.kernels.threads import available
-from plyground.teaching.bulk import hash_of
 from plyground.teaching.config import Collect
-from plyground.teaching.dataset import Writer, numbered_lines
-from plyground.teaching.lines import Fault, Lines
+from plyground.teaching.dataset import Writer, read_dataset
+from plyground.teaching.lines import DIGITS, Lines, game_name, hash_of
 
-BLOCK = 2000  # lines that are written together
+BLOCK = 2000  # positions that are written together
 TASK = 32  # games that a process plays at a time
 ENOUGH = 4  # tasks for each process from which several processes are started: a start takes two seconds
 POLL = 0.1  # seconds between two readings of `stop`
@@ -47,27 +45,14 @@ Records = NDArray[np.void]
 Report = Callable[[int, int, float], None]
 
 
-class Judged(NamedTuple):
-    """A position of a game, and what the teacher says of it: a row of `Lessons`."""
-
-    text: str
-    side: int  # to move
-    ply: int
-    move: str  # the name of the best action
-    valid: list[int]
-    top: list[int]
-    moves: list[int]
-    policy: list[float]
-    value: float
-
-
 @dataclass
 class Played:
     """One game so far, with the teacher's evaluation at each ply."""
 
     number: int
-    positions: list[Judged] = field(default_factory=list["Judged"])
-    seen: set[str] = field(default_factory=set[str])
+    positions: list[bytes] = field(default_factory=list[bytes])
+    """records without the game's name and the time"""
+    seen: set[int] = field(default_factory=set[int])
     circling: int = 0
     opened: int = 0  # random plies
     weak: int = -1  # the side that plays at random
@@ -140,15 +125,18 @@ class Collector:
         found = self.teacher.lessons(states, self.config.top_k, temperatures)
         choice = (np.cumsum(found.policy, 1) <= _uniform(rngs)[:, None]).sum(1)
         choice = np.minimum(choice, (found.top >= 0).sum(1) - 1)
-        heads = self.game.heads(states)
-        texts, names = self.lines.texts(heads), self.lines.names(heads, found.moves[:, 0])
-        parts = [each.tolist() for each in found]
-        for k, (played, text) in enumerate(zip(games, texts, strict=True)):
-            key = self.lines.key_text(text)
+        records, width = np.zeros(len(games), self.lines.dtype), found.top.shape[1]
+        records["state"] = without_history(self.game, self.game.heads(states))
+        records["key"] = keys = self.lines.keys(self.lines.texts(records["state"]))
+        records["top"], records["top"][:, :width], records["move"] = -1, found.top, found.moves[:, 0]
+        records["policy"][:, :width], records["value"] = (
+            np.round(each, DIGITS) for each in (found.policy, found.values)
+        )
+        records["ply"] = [played.opened + played.plies for played in games]
+        for played, key, record in zip(games, keys, records, strict=True):
             played.circling = played.circling + 1 if key in played.seen else 0
             played.seen.add(key)
-            ply = played.opened + played.plies
-            played.positions.append(Judged(text, int(heads["to_move"][k]), ply, names[k], *(each[k] for each in parts)))
+            played.positions.append(record.tobytes())
         return found.moves[np.arange(len(games)), choice]
 
     def _at_random(self, states: Records, rngs: NDArray[np.uint64], games: list[Played]) -> NDArray[np.int32]:
@@ -179,46 +167,25 @@ def _uniform(rngs: NDArray[np.uint64]) -> NDArray[np.float64]:
 
 
 class Finished(NamedTuple):
-    """A finished game: its number, its result, and a key and a line for each of its positions."""
+    """A finished game: its number, its result, and the positions that are taken of it."""
 
     number: int
     how: str
-    keys: list[int]
-    lines: list[bytes]
+    records: Records
 
 
-class LineWriter:
-    """Selects positions of finished games and turns them into lines."""
-
-    def __init__(self, config: Collect, game: Game) -> None:
-        self.config, self.lines = config, Lines(game)
-
-    def finished(self, played: Played, how: str) -> Finished:
-        """The lines of one game."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        plies = self._plies(played, how)
-        keys = [hash_of(self.lines.key_text(played.positions[ply].text)) for ply in plies]
-        return Finished(played.number, how, keys, [self._line(played, ply, now) for ply in plies])
-
-    def _plies(self, played: Played, how: str) -> list[int]:
-        """The positions that are taken; the choice depends only on the seed and the game's number."""
-        config = self.config
-        rng = np.random.default_rng([config.seed % 2**64, played.number])
-        decisive = how not in (CUT, STOPPED, Outcome(DRAW).name)
-        if not decisive and (played.number < config.decisive_first * config.games or rng.random() >= config.draws):
-            return []
-        plies = np.arange(len(played.positions))
-        if 0 < config.positions_per_game < len(plies):
-            plies = np.sort(rng.choice(plies, config.positions_per_game, replace=False))
-        return plies.tolist()
-
-    def _line(self, played: Played, ply: int, now: str) -> bytes:
-        found = played.positions[ply]
-        valid, top = ([action for action in actions if action >= 0] for actions in (found.valid, found.top))
-        rest = {"value": round(found.value, 6), "move": found.move, "ply": found.ply, "ts": now}
-        rest["game_id"] = f"{self.config.seed}-{played.number}"
-        policy = [round(chance, 6) for chance in found.policy[: len(top)]]
-        return self.lines.line(found.side, found.text, valid, top, policy, rest)
+def select(config: Collect, lines: Lines, played: Played, how: str) -> Finished:
+    """The records of a finished game that are taken; the choice depends only on the seed and the game's number."""
+    rng = np.random.default_rng([config.seed % 2**64, played.number])
+    records = np.frombuffer(b"".join(played.positions), lines.dtype).copy()
+    decisive = how not in (CUT, STOPPED, Outcome(DRAW).name)
+    if not decisive and (played.number < config.decisive_first * config.games or rng.random() >= config.draws):
+        records = records[:0]
+    elif 0 < config.positions_per_game < len(records):
+        records = records[np.sort(rng.choice(len(records), config.positions_per_game, replace=False))]
+    records["game"], records["game_id"] = game_name(f"{config.seed}-{played.number}")
+    records["time"] = int(time.time())
+    return Finished(played.number, how, records)
 
 
 class Repeats:
@@ -229,24 +196,21 @@ class Repeats:
 
     def recall(self, path: Path, lines: Lines) -> None:
         """Count the positions of an existing file."""
-        for each in numbered_lines(path):
-            if isinstance(each, Fault):
-                raise InvalidValue(f"{path}, line {each.line}: {each.reason}; choose another --out")
-            try:
-                text = str(json.loads(each[1])[lines.place])
-            except (ValueError, KeyError, TypeError):
-                why = f"{path}, line {each[0]} is damaged"
-                raise InvalidValue(f"{why}: repair it, or choose another --out") from None
-            self.counts[hash_of(lines.key_text(text))] += 1
+        try:
+            for records in read_dataset(path, lines, processes=available()):
+                self.counts.update(records["key"].tolist())
+        except InvalidValue as error:
+            why = str(error).partition("; see ")[0]
+            raise InvalidValue(f"{why}: repair {path}, or choose another --out") from None
 
-    def new_lines(self, finished: Finished) -> list[bytes]:
-        """The lines of a game whose positions were not taken too often; they are counted."""
-        found = list[bytes]()
-        for key, line in zip(finished.keys, finished.lines, strict=True):
+    def new(self, records: Records) -> Records:
+        """The records whose positions were not taken too often; they are counted."""
+        kept = list[int]()
+        for row, key in enumerate(records["key"].tolist()):
             if self.counts[key] < self.most:
                 self.counts[key] += 1
-                found.append(line)
-        return found
+                kept.append(row)
+        return records[kept]
 
 
 # ---- games, played here or by other processes ----
@@ -259,10 +223,10 @@ Play = Callable[[Collect, range, Stop], Iterator[list[Finished]]]
 
 def games_here(config: Collect, game: Game, teacher: Teacher, numbers: range, stop: Stop) -> Iterator[list[Finished]]:
     """Play games; after each ply those that are finished now, in order."""
-    collector, writer = Collector(config, game, teacher, numbers), LineWriter(config, game)
+    collector = Collector(config, game, teacher, numbers)
     while not collector.done and not stop():
         collector.step()
-        yield [writer.finished(played, how) for played, how in collector.ready()]
+        yield [select(config, collector.lines, played, how) for played, how in collector.ready()]
 
 
 def games_elsewhere(config: Collect, numbers: range, processes: int, stop: Stop) -> Iterator[list[Finished]]:
@@ -324,25 +288,27 @@ def collect(
     of these numbers elsewhere, and returns them in order.
     """
     game, teacher = _teacher_of(config)
-    writer, repeats = Writer(out, _fixed(config, game, teacher)), Repeats(config.max_repeats)
+    lines, repeats = Lines(game), Repeats(config.max_repeats)
+    writer = Writer(out, lines, _fixed(config, game, teacher))
     begun, begun_with, games = time.perf_counter(), writer.progress["lines"], writer.progress["games"]
     if begun_with:
-        repeats.recall(out, Lines(game))
+        repeats.recall(out, lines)
     results = Counter[str](writer.progress["results"])
-    waiting, speed = list[bytes](), 0.0
+    waiting, count, speed = list[Records](), begun_with, 0.0
     numbers = range(games, config.games)
     for found in play(config, numbers, stop) if play else _games(config, game, teacher, numbers, stop):
         for finished in found:
-            waiting += repeats.new_lines(finished)
+            waiting.append(repeats.new(finished.records))
+            count += len(waiting[-1])
             results[finished.how] += 1
             games = finished.number + 1
-        if len(waiting) >= BLOCK:
-            writer.add(waiting, games, results)
+        if count - writer.progress["lines"] >= BLOCK:
+            writer.add(np.concatenate(waiting), games, results)
             waiting = []
-        lines = writer.progress["lines"] + len(waiting)
-        speed = (lines - begun_with) / (time.perf_counter() - begun)
-        report(games, lines, speed)
-    writer.add(waiting, games, results)
+        speed = (count - begun_with) / (time.perf_counter() - begun)
+        report(games, count, speed)
+    writer.add(np.concatenate([np.empty(0, lines.dtype), *waiting]), games, results)
+    writer.close()
     return {**writer.progress, "positions_per_second": speed, "teacher": str(teacher)}
 
 

@@ -23,6 +23,7 @@ PHASES = {"opening": (0, 20), "middle game": (20, 60), "late": (60, math.inf)}  
 def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
     """Names and values of the statistics, as text."""
     examples = read_all(path, Lines(game), bad_lines)
+    policy = examples["policy"].astype(np.float64)
     _, repeats = np.unique(examples["key"], return_counts=True)
     games, first = np.unique(examples["game"], return_index=True)
     order = np.lexsort((examples["ply"], examples["game"]))
@@ -30,7 +31,7 @@ def inspect(path: Path, game: Game, bad_lines: BadLines) -> dict[str, str]:
     values: NDArray[np.float32] = examples["value"]
     ends = np.abs(values[last])
     clear = ((ends >= CLEAR) & (ends < DECIDED)).mean()
-    plies, chances = examples["ply"], examples["policy"].astype(np.float64)
+    plies, chances = examples["ply"], policy / policy.sum(1, keepdims=True)
     shares = {name: ((plies >= begin) & (plies < end)).mean() for name, (begin, end) in PHASES.items()}
     phases = [f"{name} (from ply {PHASES[name][0]}) {share:.0%}" for name, share in shares.items()]
     entropy = -np.where(chances > 0, chances * np.log(np.maximum(chances, 1e-300)), 0.0).sum(1)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from plyground import specs
-from plyground.agents.agent import Entry, entries, known
 from plyground.agents.levels import EASIEST, HARDEST
+from plyground.agents.registry import Entry, entries, known
 from plyground.agents.search import can_search_trees
 from plyground.errors import Error, InvalidValue, command, unknown
 from plyground.game import Game, load

@@ -58,7 +58,6 @@ class Now(msgspec.Struct):
     """A table as it is now: all that the server knows of it."""
 
     saved: Saved
-    info: messages.TableInfo
     table: messages.Table
     position: messages.Position
     place: Place
@@ -114,7 +113,6 @@ def change(game: Game, saved: Saved, command: str, arguments: dict[str, Any], wa
     position, runs = table.position, table.clock_since is not None
     return Now(
         saved=table.saved,
-        info=table.info(),
         table=table.message(),
         position=table.position_message(len(table.moves)),
         place=place_of(position),

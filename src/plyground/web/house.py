@@ -152,9 +152,7 @@ class House:
 
     def tell_runs(self) -> None:
         self.told_runs = self.runs.infos()
-        message = messages.RunsChanged(self.told_runs)
-        for page in self.pages:
-            page.send(message)
+        self.tables.tell_all(messages.RunsChanged(self.told_runs))
 
     async def watch_policy(self, page: Page, request: requests.WatchPolicy) -> None:
         if request.run:
@@ -181,8 +179,7 @@ class House:
                 if before and opponents != [info.opponent for info in before if info.opponent]:
                     message = self.welcome()
                 self.told_runs = infos
-                for page in self.pages:
-                    page.send(message)
+                self.tables.tell_all(message)
             for page in list(self.pages):
                 self.runs.send_curves(page)
                 self._show_newest(page)

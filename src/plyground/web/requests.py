@@ -28,18 +28,15 @@ class Asked(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
     request: Number = 0
 
 
-class OfTable(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, tag=snake_case):
+class OfTable(Asked, frozen=True, kw_only=True):
     """A request about a table that the page has opened (or opens)."""
 
-    request: Number = 0
     table: Name
 
 
-class Change(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, tag=snake_case):
+class Change(OfTable, frozen=True, kw_only=True):
     """Changes a table by its command of that name; refused where the page has seen an older revision."""
 
-    request: Number = 0
-    table: Name
     revision: Revision
 
 
@@ -221,7 +218,8 @@ class Numbered(msgspec.Struct):
     request: Number = 0
 
 
-KINDS: list[type[Any]] = [kind for base in (Asked, OfTable, Change) for kind in base.__subclasses__()]
+BASES = (Asked, OfTable, Change)
+KINDS: list[type[Any]] = [kind for base in BASES for kind in base.__subclasses__() if kind not in BASES]
 _either: Any = Union
 _decoder, _numbered = msgspec.json.Decoder(_either[tuple(KINDS)]), msgspec.json.Decoder(Numbered)
 

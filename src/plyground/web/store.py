@@ -88,10 +88,7 @@ class Store:
         except InvalidValue:
             self.infos[path.stem] = TableInfo(path.stem, "", DAMAGED, 0, "delete it", True, 0.0)
             return
-        saved, self.orders[name] = found.saved, found.order
-        self.infos[name] = _short(
-            TableInfo(name, saved.game, found.title, len(saved.actions), saved.status, saved.over, saved.changed)
-        )
+        self.infos[name], self.orders[name] = _info(found.saved, found.title), found.order
 
     def read(self, name: str) -> Saved:
         """A game; an error where there is none or its file is damaged."""
@@ -103,13 +100,13 @@ class Store:
 
     # ---- writing ----
 
-    def keep(self, saved: Saved, info: TableInfo) -> None:
+    def keep(self, saved: Saved, title: str) -> None:
         """Put a game on the list and have it written; `written` waits for that."""
         name, before = saved.id, self.infos.get(saved.id)
-        self.infos[name] = _short(info)
-        if before is None or before.changed != info.changed:
+        self.infos[name] = _info(saved, title)
+        if before is None or before.changed != saved.changed:
             self.last = self.orders[name] = min(self.last + 1, LAST)
-        data = msgspec.json.encode(Index(saved, info.title, self.orders.get(name, 0)))
+        data = msgspec.json.encode(Index(saved, title, self.orders.get(name, 0)))
         with self.lock:
             change = self.changes.get(name)
             if change is not None and not change.begun:
@@ -213,9 +210,10 @@ class Store:
 _decoder = msgspec.json.Decoder(Index)
 
 
-def _short(info: TableInfo) -> TableInfo:
-    """Every page is sent the list, and a game of a person's own may write long words."""
-    return msgspec.structs.replace(info, title=shorten(info.title, WORDS), status=shorten(info.status, WORDS))
+def _info(saved: Saved, title: str) -> TableInfo:
+    """A game's row of the list. Every page is sent the list, and a game of a person's own may write long words."""
+    short, plies, status = shorten(title, WORDS), len(saved.actions), shorten(saved.status, WORDS)
+    return TableInfo(saved.id, saved.game, short, plies, status, saved.over, saved.changed)
 
 
 def _content(path: Path) -> bytes:

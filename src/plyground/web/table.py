@@ -378,11 +378,6 @@ class GameTable:
             self._scenes[key] = self.line.positions[ply].scene(key[1])
         return self._scenes[key]
 
-    def info(self) -> messages.TableInfo:
-        saved = self.saved
-        plies = len(self.moves)
-        return messages.TableInfo(saved.id, saved.game, self.title, plies, saved.status, saved.over, saved.changed)
-
     def message(self) -> messages.Table:
         saved, seat = self.saved, self.seat
         players = [

@@ -183,7 +183,7 @@ class Tables:
         self._check_room(page)
         if removed := self.store.make_room(self.live):
             text = f"{removed.title} is removed: it was over or empty, and the oldest such of {MOST} games"
-            self._tell_all(messages.Failed("", text))
+            self.tell_all(messages.Failed("", text))
         live = await self._seat(saved, game)
         self._save(live)
         page.send(messages.Opened(request, saved.id, read_as))
@@ -322,16 +322,17 @@ class Tables:
         live.now = await self.call(host.change, live.game, live.saved, command, arguments, bool(live.pages))
 
     async def _change(self, live: Live, command: str, **arguments: Any) -> None:
-        """A command; tell the pages, keep the game, and let the next one act."""
+        """A command, and what follows from it."""
         await self._run(live, command, **arguments)
         live.stop_thinking()
         self._tell(live)
-        self._continue(live)
 
     def _tell(self, live: Live) -> None:
+        """Keep the game, tell the pages, and let the next one act."""
         self._save(live)  # first: a page is shown what is on disk
         live.tell(live.now.table)
         live.tell(live.now.position)
+        self._continue(live)
 
     def _continue(self, live: Live) -> None:
         """Let an agent think, if it is to act, and watch the clock."""
@@ -379,7 +380,6 @@ class Tables:
             if loop.time() >= shown:
                 live.tell(messages.Thinking(table, False, name))
         self._tell(live)
-        self._continue(live)
 
     async def _pause(self, live: Live) -> None:
         """Pause a game in which something has failed, perhaps its rules."""
@@ -389,13 +389,12 @@ class Tables:
                 await self._run(live)
             live.now.table = msgspec.structs.replace(live.now.table, paused=True)
             self._tell(live)
-            self._continue(live)
 
     # ---- the list ----
 
     def _save(self, live: Live) -> None:
         if self.live.get(live.saved.id) is live:  # it was not deleted meanwhile
-            self.store.keep(sealed(live.saved, live.game), live.now.info)
+            self.store.keep(sealed(live.saved, live.game), live.now.table.title)
             self._list_soon()
 
     def _list_soon(self) -> None:
@@ -418,11 +417,12 @@ class Tables:
             try:
                 await asyncio.to_thread(self.store.flush)
             except Error as error:  # a full disk: games go on in memory
-                self._tell_all(messages.Failed("", str(error)))
+                self.tell_all(messages.Failed("", str(error)))
 
-    def _tell_all(self, message: messages.Sent) -> None:
+    def tell_all(self, message: messages.Sent) -> None:
+        text = messages.encode(message)
         for page in self.pages:
-            page.send(message)
+            page.send_text(text)
 
 
 def gone(opponent: str) -> Callable[[], str]:

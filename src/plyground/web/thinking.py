@@ -15,10 +15,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from plyground.agents.agent import GIVES_UP, Agent, can_search, compile_kernels, make, why_it_gives_up
+from plyground.agents.agent import GIVES_UP, Agent, compile_kernels, why_it_gives_up
+from plyground.agents.registry import can_search, make
 from plyground.agents.turns import Turn
 from plyground.arena import puzzles
-from plyground.arena.ladder import Ladder, Result
+from plyground.arena.ladder import Ladder, PairResult
 from plyground.arena.match import play_match
 from plyground.errors import Error, InvalidText, InvalidValue, counted, shorten
 from plyground.game import Game
@@ -273,7 +274,7 @@ def climb(game: Game, opponents: dict[str, Opponent], games: int) -> Iterator[La
         pair = f"{opponents[a].name} against {opponents[b].name}"
         yield Laddered(rungs=_rungs(ladder, opponents), next=pair, done=False)
         match = play_match(game, agents[a], agents[b], games, 0)
-        result = Result(a, b, match.wins, match.draws, match.losses)
+        result = PairResult(a, b, match.wins, match.draws, match.losses)
         ladder = Ladder(ladder.game, games, 0, (*ladder.results, result))
     yield Laddered(rungs=_rungs(ladder, opponents), next="", done=True)
 
@@ -282,10 +283,7 @@ def _rungs(ladder: Ladder, opponents: Mapping[str, Opponent]) -> list[Rung]:
     """The ladder so far, the strongest first."""
     if not ladder.results:
         return []
-    ratings, scores = ladder.ratings(), dict[str, list[float]]()
-    for result in ladder.results:
-        scores.setdefault(result.a, []).append(result.score / result.games)
-        scores.setdefault(result.b, []).append(1.0 - result.score / result.games)
+    ratings = ladder.ratings()
     rungs = [
         Rung(
             id=opponents[spec].id,
@@ -293,7 +291,7 @@ def _rungs(ladder: Ladder, opponents: Mapping[str, Opponent]) -> list[Rung]:
             elo=float(elo),
             low=float(elo - error),
             high=float(elo + error),
-            score=float(np.mean(scores[spec])),
+            score=ladder.scores[spec],
         )
         for spec, elo, error in zip(ladder.agents, ratings.elo, ratings.error, strict=True)
     ]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from plyground.agents.agent import known, make
+from plyground.agents.registry import known, make
 from plyground.arena.match import play_match
 from plyground.games.rng import seeds
 

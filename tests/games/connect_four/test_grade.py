@@ -10,7 +10,7 @@ import pytest
 
 import plyground as pg
 from conftest import TINY
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.games.connect_four.grade import draw_positions, grade, judged
 from plyground.games.connect_four.solver.solver import NO_MOVE, perfect
 

@@ -10,7 +10,7 @@ import pytest
 
 import plyground as pg
 from conftest import finish_compiling
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.cli import play, terminal
 from plyground.games.paco_sako import analysis

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import plyground as pg
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.games.rng import seeds
 from plyground.games.sequence.text import parse

@@ -10,7 +10,7 @@ import pytest
 import plyground as pg
 from conftest import JIT
 from naive.sequence import Counting
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.checks import laws
 from plyground.games.rng import seeds
 from plyground.games.sequence.cards import CARDS, OPEN

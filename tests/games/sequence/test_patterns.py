@@ -10,7 +10,7 @@ import pytest
 import plyground as pg
 from compiled import Compiled
 from conftest import JIT, ROOT
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.checks import laws
 from plyground.games.rng import seeds
 from plyground.games.sequence import cards

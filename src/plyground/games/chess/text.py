@@ -38,10 +38,15 @@ def text(state: State) -> str:
     """The position as FEN; an en-passant square stands there only where a pawn can legally capture."""
     cells = letters(state)
     ranks = ["".join(cell or "." for cell in cells[8 * rank : 8 * rank + 8]) for rank in reversed(range(8))]
-    placed = re.sub(r"\.+", lambda dots: str(len(dots[0])), "/".join(ranks))
+    placed = compressed("/".join(ranks))
     rights = "".join(right for k, right in enumerate(RIGHTS) if int(state["castling"]) >> k & 1) or "-"
     passed = "-" if state["en_passant"] < 0 else SQUARES[int(state["en_passant"])]
     return f"{placed} {'wb'[int(state['to_move'])]} {rights} {passed} {state['clock']} {state['move_number']}"
+
+
+def compressed(cells: str) -> str:
+    """Letters and dots as a FEN writes them: numbers for dots."""
+    return re.sub(r"\.+", lambda dots: str(len(dots[0])), cells)
 
 
 def parse(source: str, state: State) -> None:

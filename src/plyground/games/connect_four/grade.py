@@ -13,7 +13,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.agents.agent import Agent, Random, ask, make
+from plyground.agents.agent import Agent, ask
+from plyground.agents.registry import make
+from plyground.agents.scripted import Random
 from plyground.arena.grade import Grade, Mistake, Share
 from plyground.arena.match import play_match
 from plyground.errors import Error, InvalidValue

@@ -14,7 +14,7 @@ import pytest
 import plyground as pg
 from naive.connect_four import Board
 from naive.solver import move_score
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.arena.match import openings
 from plyground.errors import InvalidValue
 from plyground.games.connect_four import text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,21 +11,26 @@ import pytest
 import plyground as pg
 from conftest import ROOT, TESTS, TINY
 from naive import turns
-from plyground.agents.agent import make
+from plyground.agents.registry import make
 from plyground.checks import laws
 from plyground.games.interface import FIRST_WINS, RUNNING
 from plyground.games.paco_sako import analysis
 from plyground.games.rng import seeds
-from plyground.search import wins
+from plyground.search import within_turn
 from plyground.search.choosing_arrays import EVALUATED, FULL
 from plyground.search.tree_memory import words_of
-from plyground.search.wins import best_end, choose, to_win, winning_actions
+from plyground.search.within_turn import best_end, choose, to_win
 
 pytestmark = pytest.mark.compiled
 GAMES = ("connect_four", "chess", "paco_sako", "sequence")
 DICE = [str(TESTS / "tiny_games" / name) for name in ("pig.py", "dice_race.py", "race.py")]
 MANY = {"sequence": 150}
 """positions that are tried, where the slow twin takes long"""
+
+
+def winning_actions(game: pg.Game, states: Any, rngs: Any) -> Any:
+    """[N] an action that begins a win within the turn; -1: there is none."""
+    return choose(game, states, rngs.copy(), to_win(game))[0]
 
 
 def win(game: pg.Game, position: pg.Position) -> str:
@@ -135,15 +141,15 @@ def test_memory_grows_with_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     level = to_win(game)._replace(glances=0.5, temperature=0.5, scores=EVALUATED)
     wanted, rngs = choose(game, states, seeds(1, len(states)), level)[0], seeds(1, len(states))
     ends = [best_end(game, states[row : row + 1]) for row in range(0, len(states), 20)]
-    monkeypatch.setattr(wins, "PLACES", 4)
+    monkeypatch.setattr(within_turn, "PLACES", 4)
     chosen, turn = choose(game, states, rngs, level)
     assert len(turn.nodes) > 4
     assert (chosen == wanted).all()
     assert [best_end(game, states[row : row + 1]) for row in range(0, len(states), 20)] == ends
     row = next(row for row in range(len(states)) if len(choose(game, states[row : row + 1], rngs, level)[1].nodes) > 4)
-    small, rng = wins.new_turn(game, 4), seeds(1, 1)
+    small, rng = within_turn.new_turn(game, 4), seeds(1, 1)
     words, work = words_of(states[row : row + 1])[0], game.work()[0]
-    assert game.kernels(wins.TEMPLATE).choose(words, rng, level, small, work) == FULL
+    assert game.kernels(within_turn.TEMPLATE).choose(words, rng, level, small, work) == FULL
     assert rng == seeds(1, 1)
 
 
@@ -152,13 +158,13 @@ def test_a_turn_without_end_is_searched_for_a_moment(tmp_path: Path, monkeypatch
     source, file = (TESTS / "tiny_games" / "pig.py").read_text(), tmp_path / "endless.py"
     file.write_text(source.replace("1 + below(rng, 6)", "2").replace("CHANCE = 0, True", "CHANCE = 0, False"))
     pig = pg.load(file).without_compiler()
-    start, lasts = pig.blank, [100 - 2 * k for k in (wins.LONGEST - 1, wins.LONGEST)]
+    start, lasts = pig.blank, [100 - 2 * k for k in (within_turn.LONGEST - 1, within_turn.LONGEST)]
     for points, found in zip(lasts, (0, -1), strict=True):
         start["points"][0, 0] = points
         assert winning_actions(pig, start, seeds(0, 1)) == found
     branching = "else:\n        state['turn'] = 2 * state['turn'] + 1\n        return\n        "
     file.write_text(file.read_text().replace('state["turn"] += die', 'state["turn"] = 2 * (state["turn"] + 1)'))
     file.write_text(file.read_text().replace("else:\n        ", branching, 1))
-    monkeypatch.setattr(wins, "MOST", 100)
+    monkeypatch.setattr(within_turn, "MOST", 100)
     _, turn = choose(pg.load(file).without_compiler(), pig.blank, seeds(0, 1), to_win(pig))
     assert 100 < np.count_nonzero(turn.table) < 200

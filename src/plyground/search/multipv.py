@@ -42,7 +42,7 @@ HELPERS_NODES = 4096  # that a further thread searches between two readings of t
 
 
 @dataclass(frozen=True)
-class Lines:
+class BestLines:
     """What a search has found so far."""
 
     lines: list[Found]
@@ -84,7 +84,7 @@ class LineSearch:
         depth: int = DEEPEST,
         nodes: int = MOST_NODES,
         stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Lines]:
+    ) -> Iterator[BestLines]:
         """The `count` best lines of a running state [1], those that begin with one of `actions`: after each iteration,
         and when it is stopped. There is one line at least, however soon it is stopped."""
         text, legal = shorten(self.game.rules.text(state[0])), set(Position(self.game, state).legal())
@@ -99,7 +99,7 @@ class LineSearch:
         self.own, *self.helpers = (own.with_weights(self.model) for own in (self.own, *self.helpers))
         for own in (self.own, *self.helpers):
             self.kernels.begin_search(state, own.stack, own.memory)
-        found = Lines([], 0, 0, complete=True)
+        found = BestLines([], 0, 0, complete=True)
         with self._helped(barred):
             for iteration in range(1, min(depth, DEEPEST) + 1):
                 found = self._iterate(iteration, count, barred, found.lines, nodes, stop)
@@ -117,7 +117,7 @@ class LineSearch:
 
     def _iterate(
         self, depth: int, count: int, barred: Flags, before: list[Found], nodes: int, stop: Callable[[], bool]
-    ) -> Lines:
+    ) -> BestLines:
         """One iteration: all lines, one after the other. If it is stopped, other lines are those of `before`."""
         memory, found, complete = self.own.memory, list[Found](), True
         for number in range(count):
@@ -134,7 +134,7 @@ class LineSearch:
         final = complete and all(WIN - abs(line.value) < depth for line in found)
         found.sort(key=lambda line: -line.value)
         rest = [line for line in before if line.action not in {each.action for each in found}]
-        return Lines((found + rest)[:count], depth, self.nodes, complete, final)
+        return BestLines((found + rest)[:count], depth, self.nodes, complete, final)
 
     def _search(self, depth: int, stoppable: bool, nodes: int, stop: Callable[[], bool]) -> bool:
         """Search the line that was begun; returns whether it is complete. It is `stoppable` if there is something to
@@ -208,7 +208,7 @@ def lines_analyst(model: Game | CompiledModel, seconds: float, nodes: int, count
     return analyse
 
 
-def _describe(position: Position, found: Lines, seconds: float) -> Analysis:
+def _describe(position: Position, found: BestLines, seconds: float) -> Analysis:
     values, lines = {line.action: line.value for line in found.lines}, {line.action: line.line for line in found.lines}
     analysis = scored(position, values, seconds, lines=lines, turns=True)
     return replace(analysis, nodes=found.nodes, depth=found.depth if found.complete else found.depth - 1)

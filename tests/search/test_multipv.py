@@ -10,7 +10,7 @@ import pytest
 import plyground as pg
 from plyground.errors import InvalidValue
 from plyground.games.rng import seeds
-from plyground.search.lines import LINES, Lines, LineSearch, lines_analyst
+from plyground.search.multipv import LINES, BestLines, LineSearch, lines_analyst
 from plyground.search.timed import TimedMinimax
 
 pytestmark = pytest.mark.compiled
@@ -22,7 +22,7 @@ def search() -> LineSearch:
     return LineSearch(pg.load("chess"), table=16)
 
 
-def last(search: LineSearch, position: pg.Position, **limits: int | list[int]) -> Lines:
+def last(search: LineSearch, position: pg.Position, **limits: int | list[int]) -> BestLines:
     search.forget()
     *_, found = search.deepen(position.states, **limits)  # pyright: ignore
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from plyground.game import Game
 from plyground.games.interface import RUNNING
 from plyground.search.arrays import Ints, Records, Words
-from plyground.search.choosing_arrays import ENDS, FULL, NODE, NONE, SEEN, WIN_BEGUN, WINS, Choices, Turn
+from plyground.search.choosing_arrays import ENDS, FULL, NONE, SEEN, TURN_NODE, WIN_BEGUN, WINS, Choices, TurnMemory
 from plyground.search.tree_memory import words_of
 
 TEMPLATE = "plyground.search.choosing"
@@ -20,17 +20,9 @@ PLACES, MORE = 1 << 10, 4  # for positions at first; where they do not suffice, 
 
 
 def to_win(game: Game) -> Choices:
-    """How a win within the turn is looked for."""
+    """How a win within the turn is looked for. What the seat to act cannot see is redrawn: an action must begin a win
+    in each of DRAWS redraws. What chance decides is no win: luck is what the other moves are weighed for."""
     return Choices(WINS, DRAWS if game.rules.hidden else 1, MOST, LONGEST)
-
-
-def winning_actions(game: Game, states: Records, rngs: Words) -> Ints:
-    """[N] an action that begins a win within the turn, for each running state [N]; -1 where there is none.
-
-    What the seat to act cannot see is redrawn, from a copy of its generator `rngs` [N]: an action must begin a win in
-    each of DRAWS redraws. Nothing that chance decides belongs to it: luck is what the other moves are weighed for.
-    """
-    return choose(game, states, rngs.copy(), to_win(game))[0]
 
 
 def best_end(game: Game, state: Records, returning: int = NONE) -> list[int]:
@@ -43,7 +35,7 @@ def best_end(game: Game, state: Records, returning: int = NONE) -> list[int]:
     return line[: line.index(NONE)] if actions[0] != NONE else []
 
 
-def choose(game: Game, states: Records, rngs: Words, choices: Choices) -> tuple[Ints, Turn]:
+def choose(game: Game, states: Records, rngs: Words, choices: Choices) -> tuple[Ints, TurnMemory]:
     """[N] what is chosen in running states [N], each with its generator of `rngs` [N], or -1; and the memory, as the
     last state has left it."""
     turn, actions, work = new_turn(game, PLACES), np.full(len(states), FULL, np.int32), game.work()[0]
@@ -61,15 +53,15 @@ def compile_choices(game: Game) -> None:
     choose(game, game.blank, np.zeros(1, np.uint64), Choices(draws=0))
 
 
-def new_turn(game: Game, places: int) -> Turn:
+def new_turn(game: Game, places: int) -> TurnMemory:
     """Memory for so many positions, a power of two; it is filled as far as a turn needs it."""
     states, most = np.empty(places, game.rules.STATE), game.rules.MAX_LEGAL
     word = game.arrays.head_word
-    return Turn(
+    return TurnMemory(
         states=states,
         words=words_of(states),
         heads=states.view(f"u{word}").reshape(places, -1)[:, : game.rules.HEAD.itemsize // word],
-        nodes=np.empty(places, NODE),
+        nodes=np.empty(places, TURN_NODE),
         table=np.empty(2 * places, np.int32),
         line=np.empty(places, np.int32),
         wins=np.empty(most, WIN_BEGUN),
