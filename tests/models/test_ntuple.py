@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def test_codes_that_follow_what_has_changed_are_those_from_nothing(name: str, ta
     line = positions(game, 60)
     following, fresh = network.scratch(2), network.scratch()
     refresh(line[0].states[0], network.weights[0], following[0])
-    for before, after in zip(line, line[1:], strict=False):
+    for before, after in itertools.pairwise(line):
         update(before.states[0], after.states[0], network.weights[0], following[0], following[1])
         refresh(after.states[0], network.weights[0], fresh[0])
         assert following[1].tobytes() == fresh[0].tobytes()

@@ -1,4 +1,4 @@
-"""A test game of pure chance: each of three plies tosses a coin, whatever is chosen; most heads: the first side wins."""
+"""A test game of pure chance: three plies toss a coin each, whatever is chosen; most heads: the first side wins."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from plyground.games.rng import below
 
 NUM_ACTIONS = MAX_LEGAL = 4
 MAX_PLIES, OPENING_PLIES, CHANCE = 3, 0, True
-STATE = np.dtype(
-    [("coins", np.int8, (3,)), ("ply", np.int8), ("to_move", np.int8), ("outcome", np.int8)], align=True
-)
+STATE = np.dtype([("coins", np.int8, (3,)), ("ply", np.int8), ("to_move", np.int8), ("outcome", np.int8)], align=True)
 
 
 @njit

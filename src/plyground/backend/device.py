@@ -9,12 +9,11 @@ slowly, in the CPU's memory: for tests.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import importlib.util
 import math
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
@@ -24,6 +23,7 @@ import torch
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor, nn
 
+from plyground.backend.out_of_memory import explain_out_of_memory
 from plyground.backend.runner import Arguments, Numpy
 from plyground.errors import InvalidValue, install, shorten
 from plyground.games.bits import popcount
@@ -165,16 +165,7 @@ def check_room(needed: int, what: str, advice: str) -> None:
         raise InvalidValue(f"{what} needs {sizes}: {advice}")
 
 
-@contextlib.contextmanager
-def explain_out_of_memory(advice: str) -> Generator[None]:
-    """Turn torch's out-of-memory error into an InvalidValue of one sentence with advice."""
-    try:
-        yield
-    except torch.OutOfMemoryError as error:
-        raise InvalidValue(f"{_fullness()}; {advice}") from error
-
-
-def _fullness() -> str:
+def fullness() -> str:
     free, total = free_memory()
     return f"the GPU is full, {free / 1e9:.3g} of {total / 1e9:.3g} GB are free"
 
@@ -345,7 +336,7 @@ class Cuda(Torch):
             if "OUT_OF_MEMORY" not in str(error):
                 raise
             advice = "a kernel found no memory for its threads: use fewer rows at once"
-            raise InvalidValue(f"{_fullness()}; {advice}") from error
+            raise InvalidValue(f"{fullness()}; {advice}") from error
 
     def _launch(self, kernel: Any, how: Any, arguments: list[Any]) -> None:
         """Launch a kernel; from the second time on, what numba compiled for arguments of these types."""

@@ -8,16 +8,20 @@ or an object with `state()` and `load_state()`, which returns and takes parts ag
 
 from __future__ import annotations
 
+import operator
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from plyground.errors import InvalidValue
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 Arrays = dict[str, NDArray[Any]]
 Parts = Mapping[str, Any]
@@ -32,13 +36,19 @@ class Stateful(Protocol):
     def load_state(self, state: Mapping[str, Any]) -> None: ...
 
 
+def _is(part: Any, name: str) -> bool:
+    """Whether a part is of a class of torch, which nobody has made who has not imported torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(part, operator.attrgetter(name)(torch))
+
+
 def dump(name: str, part: Any, arrays: Arrays, plain: dict[str, Any]) -> None:
     """Add a part's tensors to `arrays` and its other values to `plain`, both by full name."""
-    if isinstance(part, Tensor):
+    if _is(part, "Tensor"):
         arrays[name] = part.detach().cpu().numpy()
     elif isinstance(part, np.ndarray):
         arrays[name] = part
-    elif isinstance(part, torch.Generator):
+    elif _is(part, "Generator"):
         arrays[name] = part.get_state().numpy()
     elif is_dataclass(part) and not isinstance(part, Stateful):
         plain[name] = asdict(cast(Any, part))
@@ -51,9 +61,9 @@ def dump(name: str, part: Any, arrays: Arrays, plain: dict[str, Any]) -> None:
 
 def _inside(part: Any) -> Parts | None:
     """The parts of a part; none of a plain value."""
-    if isinstance(part, nn.Module):
+    if _is(part, "nn.Module"):
         return part.state_dict()
-    if isinstance(part, torch.optim.Optimizer):
+    if _is(part, "optim.Optimizer"):
         rates = [float(group["lr"]) for group in part.param_groups]
         return {"rates": rates, **{str(k): slot for k, slot in part.state_dict()["state"].items()}}
     if isinstance(part, Stateful):
@@ -63,14 +73,18 @@ def _inside(part: Any) -> Parts | None:
 
 def restore(name: str, part: Any, arrays: Arrays, plain: Mapping[str, Any]) -> None:
     """Put saved values back into a part, in place."""
-    if isinstance(part, Tensor):
+    if _is(part, "Tensor"):
+        import torch
+
         with torch.no_grad():
-            part.copy_(_fitting(name, arrays, tuple(part.shape)).to(part.dtype))
+            part.copy_(torch.from_numpy(_fitting(name, arrays, tuple(part.shape)).copy()).to(part.dtype))
     elif isinstance(part, np.ndarray):
-        part[...] = _fitting(name, arrays, part.shape).numpy()
-    elif isinstance(part, torch.Generator):
+        part[...] = _fitting(name, arrays, part.shape)
+    elif _is(part, "Generator"):
+        import torch
+
         part.set_state(torch.from_numpy(_found(name, arrays).copy()))
-    elif isinstance(part, torch.optim.Optimizer):
+    elif _is(part, "optim.Optimizer"):
         _restore_optimizer(part, _below(name, {**arrays, **plain}))
     elif isinstance(part, Stateful):
         part.load_state(_below(name, {**arrays, **plain}))
@@ -84,6 +98,8 @@ def restore(name: str, part: Any, arrays: Arrays, plain: Mapping[str, Any]) -> N
 
 def _restore_optimizer(part: torch.optim.Optimizer, saved: Mapping[str, Any]) -> None:
     """Adam keeps two tensors and a step for each parameter, once it has made a step."""
+    import torch
+
     slots: dict[int, dict[str, Tensor]] = {}
     weights = [each for group in part.param_groups for each in group["params"]]
     for key, values in saved.items():
@@ -103,7 +119,7 @@ def _restore_optimizer(part: torch.optim.Optimizer, saved: Mapping[str, Any]) ->
 def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
     """The same in all groups. Where it is a tensor, which a captured graph reads, it stays where it is."""
     for group in optimizer.param_groups:
-        if isinstance(group["lr"], Tensor):
+        if _is(group["lr"], "Tensor"):
             group["lr"].fill_(rate)
         else:
             group["lr"] = rate
@@ -120,8 +136,8 @@ def _found(name: str, saved: Mapping[str, Any]) -> Any:
     return saved[name]
 
 
-def _fitting(name: str, arrays: Arrays, shape: tuple[int, ...]) -> Tensor:
+def _fitting(name: str, arrays: Arrays, shape: tuple[int, ...]) -> NDArray[Any]:
     found = _found(name, arrays)
     if found.shape != shape:
         raise InvalidValue(f"the checkpoint's {name} has the shape {found.shape}, not {shape}")
-    return torch.from_numpy(found.copy())
+    return found

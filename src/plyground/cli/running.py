@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from plyground.backend.device import explain_out_of_memory
+from plyground.backend.out_of_memory import explain_out_of_memory
 from plyground.cli.ctrl_c import stop_on_signal
 from plyground.cli.display import Display, show_report
 from plyground.cli.terminal import say, say_command

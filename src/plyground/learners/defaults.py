@@ -9,13 +9,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from plyground.agents.registry import make, usual
-from plyground.backend import device as devices
-from plyground.backend.view import View
 from plyground.batch import Batch
 from plyground.game import Game, load
 from plyground.learners.evaluation import GAMES_PER_CYCLE
-from plyground.learners.selfplay import make_opponents
-from plyground.networks import make_network, suitable
 from plyground.tables import Table
 
 DEFAULT_CYCLES, CYCLES_OF_TIMED_RUN = 10, 20
@@ -43,6 +39,8 @@ def resolve(config: C, notify: Notify = lambda text: None) -> C:
     if names.get("opening_plies", 0) < 0:
         found["opening_plies"] = 0 if given.openings else usual_length(game, MOST_OPENING_PLIES)
     if "opponents" in names:
+        from plyground.learners.selfplay import make_opponents  # these need torch, as learners with networks do
+
         found["opponents"] = given.opponents or _sparring_partners(game)
         make_opponents(found["opponents"], game)
     if "key" in names:
@@ -76,6 +74,10 @@ def usual_length(game: Game, most: int) -> int:
 
 
 def _resolve_network(config: Any, game: Game, notify: Notify) -> dict[str, Any]:
+    from plyground.backend import device as devices
+    from plyground.backend.view import View
+    from plyground.networks import make_network, suitable
+
     device, message = devices.choose(config.device)
     if message:
         notify(message)

@@ -13,7 +13,6 @@ from plyground.arena import puzzles
 from plyground.arena.match import Match, openings, play_match
 from plyground.game import Game
 from plyground.games.rng import agent_seeds
-from plyground.learners.selfplay import GameResults
 from plyground.learners.state import TrainingState
 from plyground.learners.versions import Versions
 from plyground.position import Position
@@ -94,6 +93,15 @@ class Cycle(Protocol):
         ...
 
 
+class Results(Protocol):
+    """The games that ended since the cycle began."""
+
+    @property
+    def games(self) -> int: ...
+
+    def clear(self) -> None: ...
+
+
 @dataclass
 class SelfPlayCycle:
     """A cycle of games, or seconds, of play."""
@@ -101,7 +109,7 @@ class SelfPlayCycle:
     config: Any
     state: TrainingState
     versions: Versions[Any]
-    results: GameResults
+    results: Results
     metrics: Callable[[], Mapping[str, Any]]
     """what the learner records of a cycle, before its games are forgotten"""
     summary: Callable[[], str]

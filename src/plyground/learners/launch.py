@@ -10,18 +10,18 @@ import shutil
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
+from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-import torch
 
 import plyground
 from plyground.agents.agent import Agent
 from plyground.agents.registry import load_run
-from plyground.backend.device import explain_out_of_memory
+from plyground.backend.out_of_memory import explain_out_of_memory
 from plyground.errors import InvalidValue, command, unknown
 from plyground.game import Game
 from plyground.games.typed_names import game_name
@@ -103,7 +103,14 @@ def begin(learner: type[Any], config: Any, path: Path) -> Any:
         return learner(config, **own)
 
 
+def _of_torch() -> dict[str, str]:
+    """Its version, where it is installed: not every learner needs it."""
+    with suppress(PackageNotFoundError):
+        return {"torch": version("torch")}
+    return {}
+
+
 def versions() -> dict[str, str]:
     """The versions that a run's numbers depend on."""
-    own = {"plyground": plyground.__version__, "python": platform.python_version(), "torch": torch.__version__}
+    own = {"plyground": plyground.__version__, "python": platform.python_version(), **_of_torch()}
     return own | {"numba": numba.__version__, "numpy": np.__version__}

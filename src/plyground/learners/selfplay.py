@@ -111,6 +111,15 @@ class SelfPlay:
     def parts(self) -> dict[str, Any]:
         return {"games": self, "results": self.results}
 
+    def watched(self) -> dict[str, Any]:
+        """The first game as a picture of characters, and who plays it."""
+        rules = self.game.rules
+        (state,) = self.batch.on.to_records(self.batch.states[:1])
+        opponent, side = self.specs[int(self.opponent[0])], int(self.side[0])
+        names = ["the learner", "itself" if opponent == LEARNER else opponent]
+        players = " against ".join(f"{names[k]} ({rules.SIDES[(side + k) % 2]})" for k in (0, 1))
+        return {"board": rules.draw(state), "styles": dict(rules.STYLES), "players": f"now playing: {players}"}
+
     def begin_games(self, begins: Tensor) -> None:
         """New games where `begins` [N]: after a random opening, against an opponent drawn from the mix."""
         n, config = len(begins), self.config

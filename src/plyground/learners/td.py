@@ -2,16 +2,18 @@
 
     value of a position -> (1 - λ) * value of the next one + λ * the target of the next one
 
-The value of a position belongs to whoever looks at it (`models/ntuple_code.py`); the side to move plays the action after
-which the position is worth most to it. Where chance decides or cards are hidden, that is a mean over redraws from another
-generator than the game's. After a random action nothing is learned of the position before it.
+The value of a position belongs to whoever looks at it (`models/ntuple_code.py`); the side to move plays the action
+after which the position is worth most to it. Where chance decides or cards are hidden, that is a mean over redraws from
+another generator than the game's. After a random action nothing is learned of the position before it.
 
-Games are played in rounds with frozen weights, in any number of threads. Then each table learns from the round, in the order
-of the games, in a thread of its own: the result is the same bit for bit for any number of threads.
+Games are played in rounds with frozen weights, in any number of threads. Then each table learns from the round, in the
+order of the games, in a thread of its own: the result is the same bit for bit for any number of threads.
 
 The step of an entry is its part of `alpha` times |sum of its changes| / sum of |changes| (temporal coherence): entries
-whose errors cancel out come to rest. Differences from Thill and others (2014): rounds; λ-returns in place of eligibility traces; random openings;
-steps and exploration fall in the second half of a run.
+whose errors cancel out come to rest.
+
+Differences from Thill and others (2014): rounds; λ-returns in place of eligibility
+traces; random openings; steps and exploration fall in the second half of a run.
 
 Metrics: `td_error` (mean absolute error, as a moving average); for each cycle the share of entries ever met.
 """
@@ -109,7 +111,10 @@ class TDLearner:
     def _settings(self) -> Settings:
         config, late = self.config, max(0.0, 2.0 * self.state.progress - 1.0)
         return Settings(
-            alpha=config.alpha / self.network.used * (1.0 + late * (config.alpha_final - 1.0)) / 2**self.state.rollbacks,
+            alpha=config.alpha
+            / self.network.used
+            * (1.0 + late * (config.alpha_final - 1.0))
+            / 2**self.state.rollbacks,
             epsilon=config.epsilon * (1.0 + late * (config.epsilon_final - 1.0)),
             td_lambda=config.td_lambda,
             opening_plies=config.opening_plies,

@@ -7,17 +7,13 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-import torch
-
 from plyground.agents.registry import make
 from plyground.backend.clock import Clock
 from plyground.backend.parts import Parts
 from plyground.errors import Error, IllegalAction
 from plyground.game import Game
 from plyground.learners import evaluation, saving
-from plyground.learners.config import LEARNER
 from plyground.learners.evaluation import Cycle, Event
-from plyground.learners.selfplay import SelfPlay
 from plyground.learners.state import Diverged, Metrics, TrainingState
 from plyground.learners.versions import Versions
 from plyground.runs.directory import Run, newest_whole
@@ -120,7 +116,7 @@ def roll_back(learner: Learner, run: Run, why: Diverged) -> None:
     state = learner.state
     state.rollbacks = rollbacks
     rng = learner.parts().get("rng")
-    if isinstance(rng, torch.Generator):
+    if rng is not None:
         rng.manual_seed((learner.config.seed + rollbacks * ROLLBACK_SEEDS) % 2**63)
     what = f"rolled back to step {state.step}, learning rate halved"
     state.notes.append(f"{why}: {what} ({rollbacks} of {MAX_ROLLBACKS})")
@@ -177,14 +173,7 @@ def _tick(learner: Learner) -> Event:
 def _watched(learner: Learner) -> dict[str, Any]:
     """The first environment's game as a picture of characters, and who plays it; nothing where none is played."""
     games = getattr(learner, "games", None) or learner.parts().get("games")
-    if not isinstance(games, SelfPlay):
-        return {}
-    rules = learner.game.rules
-    (state,) = games.batch.on.to_records(games.batch.states[:1])
-    opponent, side = games.specs[int(games.opponent[0])], int(games.side[0])
-    names = ["the learner", "itself" if opponent == LEARNER else opponent]
-    players = " against ".join(f"{names[k]} ({rules.SIDES[(side + k) % 2]})" for k in (0, 1))
-    return {"board": rules.draw(state), "styles": dict(rules.STYLES), "players": f"now playing: {players}"}
+    return getattr(games, "watched", dict)()
 
 
 def _write_games(learner: Learner, run: Run) -> None:

@@ -50,11 +50,9 @@ class CompiledModel:
     compiled = True
     spec, folder = "evaluate", None
 
-    def __init__(
-        self, game: Game, module: ModuleType, own: Mapping[str, Function] | None = None, **sizes: int
-    ) -> None:
-        """`own`: functions in place of some of the game's; `sizes`: what `weights` and `scratch` take beside the game. All
-        weights are zero at first."""
+    def __init__(self, game: Game, module: ModuleType, own: Mapping[str, Function] | None = None, **sizes: int) -> None:
+        """`own`: functions in place of some of the game's; `sizes`: what `weights` and `scratch` take beside the game.
+        All weights are zero at first."""
         self.game, self.module, self.kind = game, module, Path(module.__file__ or "").stem
         self.weights: Records = np.zeros(1, _record(module, "weights", game, sizes))
         self.scratch_type = _record(module, "scratch", game, sizes)

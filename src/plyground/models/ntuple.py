@@ -65,8 +65,8 @@ class NTuple(CompiledModel):
     """An n-tuple network for one game."""
 
     def __init__(self, game: Game, tuples: list[list[int]], tables: int, redraws: int = 1) -> None:
-        """`tables`: two, for the side to move; or one that both sides share, each with its own eyes. `redraws`: how often
-        what chance may bring is drawn anew before a choice."""
+        """`tables`: two, for the side to move; or one that both sides share, each with its own eyes. `redraws`: how
+        often what chance may bring is drawn anew before a choice."""
         cells = game.cells
         self.tuples, self.redraws, images = tuples, redraws, cells.images
         starts = np.cumsum([0, *(int(np.prod(cells.values[walk], dtype=np.int64)) for walk in tuples)])
@@ -123,9 +123,7 @@ class NTuple(CompiledModel):
         """[N] the best actions in running states [N], [N, MAX_LEGAL] the legal ones and then -1, and their values."""
         n, most = len(states), self.game.rules.MAX_LEGAL
         chosen, actions, values = np.empty(n, np.int32), np.empty((n, most), np.int32), np.empty((n, most))
-        self.kernels(PLAY).choose_all(
-            states, rngs, self.weights, self.redraws, self.memory(), actions, values, chosen
-        )
+        self.kernels(PLAY).choose_all(states, rngs, self.weights, self.redraws, self.memory(), actions, values, chosen)
         return chosen, actions, values
 
     def state(self) -> Arrays:
@@ -145,9 +143,16 @@ class NTuple(CompiledModel):
         if not np.array_equal(state["tuples"], own["tuples"]):
             raise InvalidValue("the n-tuple network of another game, or of other tuples")
         rising = places.ndim == 1 and (np.diff(places) > 0).all()
-        if not rising or places.shape != entries.shape or (len(places) and not 0 <= places[0] <= places[-1] < flat.size):
+        if (
+            not rising
+            or places.shape != entries.shape
+            or (len(places) and not 0 <= places[0] <= places[-1] < flat.size)
+        ):
             raise InvalidValue(f"places of an n-tuple network rise from 0 to below {flat.size}")
-        if not np.isfinite(entries).all() or np.isin(places, np.arange(1, len(self.table) + 1) * self.table.shape[1] - 1).any():
+        if (
+            not np.isfinite(entries).all()
+            or np.isin(places, np.arange(1, len(self.table) + 1) * self.table.shape[1] - 1).any()
+        ):
             raise InvalidValue("the entries of an n-tuple network are finite")
         flat[:] = 0
         flat[places] = entries

@@ -13,13 +13,11 @@ from typing import Any
 from plyground.agents.registry import load_run, usual
 from plyground.arena import puzzles
 from plyground.backend.clock import NETWORK
-from plyground.errors import Error, counted, plain_os_errors
+from plyground.errors import Error, MissingPackage, counted, naming_extras, plain_os_errors
 from plyground.learners.config import opponent_shares
 from plyground.learners.evaluation import evaluate
 from plyground.models.model import kind_of
-from plyground.report import table
 from plyground.report.advice import advice
-from plyground.report.figures import draw_curves, new_figure, save_figure
 from plyground.report.scores import Scores, score_table
 from plyground.report.seeds import Experiment, experiments, mean_curves, report_of
 from plyground.runs.directory import best_of, check_trusted, read_config
@@ -66,7 +64,10 @@ def _write(folder: Path, text: str, drawn: Sequence[Path]) -> str:
     with plain_os_errors(f"write {folder / 'report.md'}"):
         write_whole(folder / "report.md", text.encode())
     if drawn:
-        save_curves(folder / "curves.png", drawn, shared=False)
+        try:
+            save_curves(folder / "curves.png", drawn, shared=False)
+        except MissingPackage as error:
+            LOG.info("no picture of the curves: %s", error)
     return text
 
 
@@ -134,6 +135,9 @@ def has_curves(metrics: RunMetrics) -> bool:
 def save_curves(target: Path, runs: Sequence[Path], shared: bool = True) -> None:
     """Scores and metrics over time: a row for each game; seeds of one experiment as their mean and a band. Of one run
     with a table, pictures of the table."""
+    with naming_extras():  # only here: a run that needs no torch needs no matplotlib either
+        from plyground.report import table
+        from plyground.report.figures import draw_curves, new_figure, save_figure
     labels = labels_of(runs)
     if len(runs) == 1:
         metrics = read_metrics(runs[0])
@@ -144,7 +148,15 @@ def save_curves(target: Path, runs: Sequence[Path], shared: bool = True) -> None
     games = list(dict.fromkeys(each.game for each in found))
     figure = new_figure(11, 5 * len(games), _title(found), layout="constrained")
     for game, pair in zip(games, figure.subplots(len(games), 2, squeeze=False), strict=True):
-        _draw_game(pair, [each for each in found if each.game == game], Path(game).name if len(games) > 1 else "")
+        curves, names = _curves([each for each in found if each.game == game])
+        for axes, scores in zip(pair, (True, False), strict=True):
+            draw_curves(axes, [curve for curve in curves if curve.is_score == scores], names)
+            axes.set(xlabel="seconds of play and updates")
+        name = f"{Path(game).name}: " if len(games) > 1 else ""
+        titles = (f"{name}wins and half the draws", f"{name}learning")
+        titles = titles if name else tuple(title.capitalize() for title in titles)
+        pair[0].set(ylabel="score", ylim=(0, 1.02), title=titles[0])
+        pair[1].set(title=titles[1], yscale="log")
     save_figure(target, figure, shared)
 
 
@@ -156,20 +168,13 @@ def _title(found: Sequence[Experiment]) -> str:
     return f"{names}\nlines: mean over seeds; bands: from the lowest to the highest seed" if several else names
 
 
-def _draw_game(pair: Any, found: Sequence[Experiment], game: str) -> None:
-    """The scores and the metrics of the experiments on one game, in two axes."""
+def _curves(found: Sequence[Experiment]) -> tuple[list[Series], list[str]]:
+    """The scores and the metrics of experiments on one game, and the names of these."""
     curves = list[Series]()
     for each in found:
         seeds = [list(read_metrics(run).series(each.name, DRAWN)) for run in each.runs]
         curves += mean_curves(seeds, each.name) if len(seeds) > 1 else seeds[0]
-    names = [each.name for each in found]
-    for axes, scores in zip(pair, (True, False), strict=True):
-        draw_curves(axes, [curve for curve in curves if curve.is_score == scores], names)
-        axes.set(xlabel="seconds of play and updates")
-    pair[0].set(
-        ylabel="score", ylim=(0, 1.02), title=f"{game}: wins and half the draws" if game else "Wins and half the draws"
-    )
-    pair[1].set(title=f"{game}: learning" if game else "Learning", yscale="log")
+    return curves, [each.name for each in found]
 
 
 def labels_of(runs: Sequence[Path]) -> list[str]:
