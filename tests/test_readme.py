@@ -146,7 +146,7 @@ def test_pages_install_from_the_folder_and_name_every_extra() -> None:
 
 def test_the_map_of_the_source_names_every_file() -> None:
     """It lists what is there, and nothing else."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^    ([\w/]+(?:\.py|/)) ", text, re.MULTILINE))
     home = ROOT / "src" / "plyground"
     there = {path.name for path in home.glob("*.py")} | {
