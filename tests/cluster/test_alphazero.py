@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from plyground.cluster.blocks import decode
+from plyground.cluster.players import BlockPlayer, make_sink
 
 from cluster_runs import cluster_learner, config_of, plain
-from plyground.cluster.blocks import decode
 from plyground.cluster.feed import Task
-from plyground.cluster.players import BlockPlayer, make_sink
 from plyground.cluster.streams import to_bytes
 
 pytestmark = pytest.mark.once

@@ -17,10 +17,10 @@ from typing import Any, cast
 
 import grpc
 import pytest
+from plyground.cluster.leftovers import MARK, new_folder, processes, remove
 
 from plyground.cluster import connect as module
 from plyground.cluster.connect import Cluster, NoCluster, connect, running, token, token_file
-from plyground.cluster.leftovers import MARK, new_folder, processes, remove
 from plyground.errors import InvalidValue
 
 pytestmark = pytest.mark.once

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import torch
+from plyground.cluster.blocks import decode
+from plyground.cluster.players import BlockPlayer, make_sink
 
 from cluster_runs import config_of, plain
-from plyground.cluster.blocks import decode
 from plyground.cluster.feed import Task
-from plyground.cluster.players import BlockPlayer, make_sink
 from plyground.cluster.streams import to_bytes
 
 pytestmark = pytest.mark.once

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from plyground.cluster.leftovers import processes
 
 import plyground as pg
 from collected import FOUR
@@ -24,7 +25,6 @@ from plyground.arena.ladder import climb
 from plyground.arena.rating import Sprt
 from plyground.cluster import leftovers, tasks
 from plyground.cluster.connect import Cluster, NoCluster, connect
-from plyground.cluster.leftovers import processes
 from plyground.cluster.tasks import Pairing, Task, in_order, surroundings
 from plyground.errors import Error, InvalidValue
 from plyground.kernels import threads
