@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import traceback
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ class ObjectLostError(RayError): ...
 
 class RayTaskError(RayError):
     def __init__(self, cause: Exception) -> None:
-        super().__init__(f"Traceback\n  File\n{type(cause).__module__}.{type(cause).__name__}: {cause}")
+        super().__init__("".join(traceback.format_exception(cause)))
         self.cause = cause
 
 
