@@ -75,6 +75,10 @@ class Cluster:
         """The number of CPUs (`CPU`) or GPUs (`GPU`) of all nodes."""
         return int(self.ray.cluster_resources().get(name, 0))
 
+    def share(self, count: int, parts: int) -> int:
+        """How many of `count` things make so many parts for each CPU, about; at least 1."""
+        return max(1, -(-count // (parts * max(1, self.resource("CPU")))))
+
 
 @contextmanager
 def connect(where: str = "ray") -> Generator[Cluster]:
@@ -151,9 +155,7 @@ def token() -> str:
             write_once(file, os.urandom(32).hex().encode())
     try:
         if not is_ours(file.resolve()) or (sys.platform != "win32" and stat.S_IMODE(file.stat().st_mode) & 0o077):
-            raise NoCluster(
-                f"others can read or write {file}, which holds the token of your clusters: chmod 600 {file}"
-            )
+            raise NoCluster(f"others can read or write {file}, the token of your clusters: chmod 600 {file}")
         found = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise NoCluster(f"cannot read the token of your clusters from {file}: {error}") from None
@@ -199,17 +201,16 @@ def _joined(address: str) -> Generator[Cluster]:
 
 def _join(ray: Any, address: str) -> None:
     """Connect to a cluster; through a client port up to ATTEMPTS times."""
-    for last in (*(ATTEMPTS - 1) * (False,), True):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
             with _our_handler():
                 ray.init(address=address, configure_logging=False, log_to_driver=False)
+            return
         except (OSError, RuntimeError, ValueError) as error:
-            if last or STUMBLE not in str(error):
+            if attempt == ATTEMPTS or STUMBLE not in str(error):
                 reason = shorten(" ".join(str(error).split()), 400)
                 raise NoCluster(f"cannot join the cluster at {address}: {reason}") from None
             ray.shutdown()  # Ray takes itself for a client until then, and would start no cluster of our own
-        else:
-            return
 
 
 @contextmanager
@@ -222,7 +223,9 @@ def _started(nodes: int, cpus: int) -> Generator[Cluster]:
         ray: Any = importlib.import_module("ray")
         try:
             with _our_handler():
-                address = _start_head(ray, folder, cpus)
+                quiet = {"configure_logging": False, "log_to_driver": False, "include_dashboard": False}
+                own = {"num_cpus": cpus, "object_store_memory": STORE, "_temp_dir": str(folder / "ray")}
+                address = ray.init(address="local", **own, **quiet).address_info["address"]
                 more += [_add_node(address, cpus) for _ in range(nodes - 1)]
             if not all(node["NodeManagerAddress"] == LOOPBACK for node in ray.nodes()):
                 raise NoCluster("Ray was imported before, and would listen on all addresses: import it afterwards")
@@ -254,20 +257,6 @@ def _runs(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def _start_head(ray: Any, folder: Path, cpus: int) -> str:
-    """Start the first node and connect to it; returns its address."""
-    head = ray.init(
-        address="local",
-        num_cpus=cpus,
-        object_store_memory=STORE,
-        include_dashboard=False,
-        configure_logging=False,
-        log_to_driver=False,
-        _temp_dir=str(folder / "ray"),
-    )
-    return str(head.address_info["address"])
 
 
 def _add_node(address: str, cpus: int) -> Any:

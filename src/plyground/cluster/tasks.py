@@ -187,7 +187,7 @@ def _divided(cluster: Cluster, pairing: Pairing, first: Agent, second: Agent) ->
     pairs = pairing.games // 2
     if not (independent(first) and independent(second)):
         return blocks(pairs, first, second)
-    size = max(1, -(-pairs // (TASKS_PER_CPU * max(1, cluster.resource("CPU")))))
+    size = cluster.share(pairs, TASKS_PER_CPU)
     return [range(start, min(start + size, pairs)) for start in range(0, pairs, size)]
 
 
@@ -243,8 +243,8 @@ class RemoteAgent:
 
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         n = len(states)
-        size = max(ROWS, -(-n // (TASKS_PER_CPU * max(1, self.cluster.resource("CPU"))))) if self.independent else n
-        parts = [slice(start, start + size) for start in range(0, n, max(1, size))]
+        size = max(ROWS, self.cluster.share(n, TASKS_PER_CPU)) if self.independent else max(1, n)
+        parts = [slice(start, start + size) for start in range(0, n, size)]
         tasks = ((act_task, str(self.game), self.spec, states[part], rngs[part]) for part in parts)
         actions = np.empty(n, np.int32)
         for part, (chosen, after) in zip(parts, in_order(self.cluster, self.around, tasks), strict=True):
