@@ -37,9 +37,9 @@ def test_shared_updates_are_gone_and_runs_that_had_them_still_open() -> None:
     def command() -> None:
         """Do nothing."""
 
-    with pytest.raises(InvalidValue, match="^--learners is gone: one process makes all updates"):
+    with pytest.raises(InvalidValue, match=r"^--learners is gone: one process makes all updates"):
         Parser("train", command).read(["--learners", "2"])
     table = {"cluster": {"on": "ray", "actors": 2, "learners": 2}}
     assert from_table(table, "config.toml") == ClusterConfig(on="ray", actors=2)
-    with pytest.raises(UnknownName, match="no setting of config.toml 'learnerz'"):
+    with pytest.raises(UnknownName, match=r"no setting of config.toml 'learnerz'"):
         from_table({"cluster": {"learnerz": 2}}, "config.toml")

@@ -108,8 +108,8 @@ class Feed:
         return {**plain, "streams": streams, "blocks": blocks}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Continue from there. Where the checkpoint holds no streams, new games begin: the run was not deterministic, or
-        the version was older."""
+        """Continue from there. New games begin where the checkpoint holds no streams: the run was not deterministic, or
+        the version older."""
         self.actors.abandon()
         self.busy, self.arrived = {}, {}
         self.number, self.version = state.get("number", 0), max(self.version, state.get("version", 0))
