@@ -135,6 +135,16 @@ def test_a_deterministic_feed_continues_from_a_checkpoint() -> None:
     assert [before for task, _, before in other.played if task.number == 12] == [{"after": "8 of 0"}]
 
 
+def test_weights_are_published_anew_after_a_rollback() -> None:
+    players = Players()
+    feed = feed_of(players)
+    learn(feed, 2, changed=False)
+    feed.publish = lambda: b"restored"
+    feed.load_state(saved(feed))
+    learn(feed, 1)
+    assert {weights for _, weights, _ in players.played[-4:]} == {b"restored"}
+
+
 def test_another_feed_begins_new_games_after_a_checkpoint() -> None:
     feed, players = feed_of(Players()), Players()
     learn(feed, 9)

