@@ -96,10 +96,10 @@ def test_a_block_depends_on_its_stream_and_weights_alone(run: str) -> None:
             assert block == played[stream, number]
     assert played[0, 3] != played[1, 3]
     name, config = config_of(run)
-    _, one = play(busy, 0, 0, None)
+    block, one = play(busy, 0, 0, None)
     weights = weights_of(distributed(name, replace(config, seed=9)))  # of the same version, as after a rollback
-    _, other = play(busy, 0, 0, None)
-    assert any(one[each].tobytes() != other[each].tobytes() for each in one)
+    another, other = play(busy, 0, 0, None)
+    assert block != another or any(one[each].tobytes() != other[each].tobytes() for each in one)
 
 
 @pytest.mark.parametrize("run", RUNS)
