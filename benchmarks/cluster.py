@@ -18,13 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import plyground as pg
-from plyground.cluster.actors import QUEUED, RayActors
-from plyground.cluster.alphazero import SearchPlayer
-from plyground.cluster.blocks import decode
+from plyground.cluster.actors import QUEUED, Actors, Task
+from plyground.cluster.alphazero import DistributedAlphaZero
 from plyground.cluster.connect import connect
-from plyground.cluster.feed import Task
-from plyground.cluster.players import make_sink
-from plyground.cluster.streams import begin_stream, load_parts, to_bytes
+from plyground.cluster.streams import begin, load_weights, weights_of
 from plyground.learners.config import AlphaZero
 from plyground.learners.defaults import resolve
 from plyground.search.tree_config import SearchConfig
@@ -73,13 +70,13 @@ class Measure:
 
 
 class Alone:
-    """Two streams of games in this process, one after the other: no Ray, no bytes."""
+    """Two streams of games in this process, one after the other: no Ray."""
 
     def __init__(self, config: AlphaZero, weights: bytes) -> None:
-        self.config, self.players = config, [SearchPlayer(config, ROWS) for _ in range(2)]
+        self.config, self.players = config, [DistributedAlphaZero(config, ROWS) for _ in range(2)]
         for stream, player in enumerate(self.players):
-            load_parts(player.weights(), weights)
-            begin_stream(player, SEED + stream, stream)
+            load_weights(player, weights)
+            begin(player, SEED + stream, stream)
 
     def rate(self) -> Rate:
         measure = Measure([])
@@ -91,23 +88,23 @@ class Alone:
 class Streams:
     """The same blocks, played by an actor, received and read, but not learned from."""
 
-    def __init__(self, actors: RayActors, config: AlphaZero, weights: bytes) -> None:
-        self.actors, self.config, self.game = actors, config, pg.load(config.game)
-        self.weights = actors.put(weights)
+    def __init__(self, actors: Actors, config: AlphaZero, weights: bytes) -> None:
+        self.actors, self.config, self.learner = actors, config, DistributedAlphaZero(config)
+        self.weights = actors.ray.put(weights)
         self.number = self.bytes = self.positions = 0
         self.idle: dict[int, Any] = {0: None, 1: None}  # stream: what it is
 
     def rate(self) -> Rate:
         """All actors are idle before and afterwards."""
-        measure, end = Measure([actor.pid for actor in self.actors.actors]), self.number + BLOCKS
+        measure, end = Measure([*self.actors.pids.values()]), self.number + BLOCKS
         while self.number < end or len(self.idle) < 2:
             while self.number < end and self.number % 2 in self.idle:
                 before = self.idle.pop(self.number % 2)
-                self.actors.submit(Task(self.number, self.number % 2, 1, 0.0, SEED), self.weights, before)
+                self.actors.submit(Task(self.number, self.number % 2, 1, 0.0), self.weights, before)
                 self.number += 1
-            for done in self.actors.wait(1.0):
-                block = decode(done.block, "alphazero", self.game)
-                self.bytes, self.positions = self.bytes + len(done.block), self.positions + len(block)
+            if done := self.actors.wait(1.0):
+                self.bytes += sum(each.nbytes for each in done.block.plies.values())
+                self.positions += len(self.learner.unpack(done.block.plies)["states"])
                 self.idle[done.task.stream] = done.after
         return measure.rate(BLOCKS * ROWS * self.config.num_envs)
 
@@ -174,9 +171,9 @@ def main() -> None:
         compare("two nodes beside one, no network", lambda: searching(ray, both[:1]), lambda: searching(ray, both))
         for actor in both:
             ray.kill(actor)
-        actors = RayActors(ray, 1, "alphazero", json.loads(json.dumps(asdict(config))), ROWS)
+        actors = Actors(ray, 1, ("alphazero", json.loads(json.dumps(asdict(config))), ROWS))
         actors.wait_until_ready()
-        weights = to_bytes(make_sink("alphazero", config).weights())
+        weights = weights_of(DistributedAlphaZero(config))
         streams = Streams(actors, config, weights)
         compare("one actor beside none, AlphaZero", Alone(config, weights).rate, streams.rate)
         size = streams.bytes / max(1, streams.positions)

@@ -18,12 +18,10 @@ from typing import Any
 import torch
 
 import plyground as pg
-from plyground.cluster.blocks import decode
+from plyground.cluster.actors import Actor, Task
 from plyground.cluster.connect import Cluster, connect
-from plyground.cluster.feed import Task as BlockTask
-from plyground.cluster.players import BlockPlayer
-from plyground.cluster.streams import to_bytes
-from plyground.cluster.tasks import Task, in_order, surroundings
+from plyground.cluster.streams import distributed, weights_of
+from plyground.cluster.tasks import in_order, surroundings
 from plyground.learners import find_learner
 from plyground.learners.defaults import resolve
 from plyground.runs.settings import build
@@ -45,20 +43,21 @@ POSITIONS = 4096  # of a block that is sent
 def blocks(learner: str) -> float:
     """Print what blocks of a learner cost; returns their bytes for each position."""
     config = resolve(build(find_learner(learner).config, {**SHARED, **SETTINGS[learner]}, "the benchmark"))
-    player = BlockPlayer(learner, json.loads(json.dumps(asdict(config))), 64)
-    weights, before = to_bytes(player.player.weights()), None
-    size = positions = 0
-    played = decoded = 0.0
+    actor, own = Actor(learner, json.loads(json.dumps(asdict(config))), 64), distributed(learner, config)
+    weights, before = weights_of(own), None
+    size = positions = stream = 0
+    played = unpacked = 0.0
     for number in range(BLOCKS):
         begun = time.process_time()
-        data, before = player.play(BlockTask(number, 0, 1, 0.0, 0), weights, before)
+        block, before = actor.play(Task(number, 0, 1, 0.0), weights, before)
         between = time.process_time()
-        block = decode(data, learner, player.player.games.game)
+        plies = own.unpack(block.plies)
         if number:  # the first one compiles
-            played, decoded = played + between - begun, decoded + time.process_time() - between
-            size, positions = size + len(data), positions + len(next(iter(block.plies.values())))
-    rates = f"{positions / played:,.0f} played and {positions / decoded / 1e6:.1f} M decoded per CPU-second"
-    print(f"{learner}: {size / positions:.0f} bytes a position, {rates}", flush=True)
+            played, unpacked = played + between - begun, unpacked + time.process_time() - between
+            size, positions = size + sum(each.nbytes for each in block.plies.values()), positions + len(plies["states"])
+            stream = max(stream, sum(each.nbytes for each in before.values()))
+    rates = f"{positions / played:,.0f} played and {positions / unpacked / 1e6:.1f} M unpacked per CPU-second"
+    print(f"{learner}: {size / positions:.0f} bytes a position, {rates}; a stream: {stream / 1e6:.1f} MB", flush=True)
     return size / positions
 
 
@@ -90,7 +89,7 @@ def empty_tasks(cluster: Cluster) -> None:
     around = surroundings(pg.load("connect_four"))
     for number in (20, 500):  # the first ones start their processes
         begun = time.perf_counter()
-        for _ in in_order(cluster, around, [Task(abs, (each,)) for each in range(number)]):
+        for _ in in_order(cluster, around, [(abs, each) for each in range(number)]):
             pass
     print(f"tasks that do nothing: {500 / (time.perf_counter() - begun):.0f} a second", flush=True)
 

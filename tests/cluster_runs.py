@@ -4,19 +4,21 @@ runs leave."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from plyground.cluster.actors import Actors
 from plyground.cluster.config import ClusterConfig
+from plyground.cluster.connect import PREFIX
 from plyground.cluster.learner import ClusterLearner
-from plyground.cluster.leftovers import MARK, PREFIX
-from plyground.cluster.players import LocalActors
 from plyground.learners.defaults import resolve
 from plyground.learners.training import train
 from plyground.runs.directory import create
+from pretended_ray import PretendedRay
 from resumed import contents, silent
 from small_runs import EVERYTHING, OTHERWISE, ROW, short
 
@@ -43,23 +45,38 @@ def plain(config: Any) -> dict[str, Any]:
     return json.loads(json.dumps(asdict(config)))
 
 
-def cluster_learner(run: str, **changes: Any) -> ClusterLearner:
+def cluster_learner(run: str, ray: Any = None, **changes: Any) -> Any:
+    """With one actor in this process."""
     name, config = config_of(run)
     elsewhere = ClusterConfig(**{"actors": 1, "streams": 3, "max_staleness": 12, "deterministic": True, **changes})
-    return ClusterLearner(name, config, LocalActors(name, plain(config), 8), elsewhere)
+    actors = Actors(ray or PretendedRay(), elsewhere.actors, (name, plain(config), 8))
+    actors.wait_until_ready()
+    return ClusterLearner(name, config, actors, elsewhere)
 
 
 TIMES = ("positions_per_second", "seconds_waited", "actors", "staleness", "bytes_per_position")
 
 
-def left_behind(folder: Path) -> list[str]:
-    """Folders of clusters in `folder`, and their processes."""
-    found = [str(each) for each in folder.glob(f"{PREFIX}*")]
+class Notes(list[str]):
+    """The notes of a run: called with its events."""
+
+    def __call__(self, event: Any) -> None:
+        self.extend([event["text"]] if event["event"] == "note" else [])
+
+
+def processes(mark: str) -> list[int]:
+    """The processes that run with this text in their environment, this one aside."""
+    found = list[int]()
     for place in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):  # it has ended meanwhile
-            if f"{MARK}={folder}".encode() in place.read_bytes():
-                found.append((place.parent / "cmdline").read_text().strip("\0"))
-    return found
+        with suppress(OSError):  # it has ended meanwhile, or belongs to somebody else
+            if mark.encode() in place.read_bytes():
+                found.append(int(place.parent.name))
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def folders(pid: int) -> list[Path]:
+    """Those of clusters that a process has started."""
+    return [*Path("/tmp").glob(f"{PREFIX}{pid}-*")]  # noqa: S108
 
 
 def kept(path: Path) -> dict[str, Any]:

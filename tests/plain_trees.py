@@ -43,7 +43,7 @@ def bodies(game: pg.Game) -> Any:
     size = rules.STATE.itemsize // rules.STATE.alignment
     vars(module).update(functions, play_head=functions["play"], SIZE=size)
     if "evaluate" in functions:
-        module.judged = lambda state, judge: functions["evaluate"](state)  # type: ignore[attr-defined]
+        module.judged = module.judged_apart = lambda state, judge: functions["evaluate"](state)  # type: ignore[attr-defined]
     return module
 
 

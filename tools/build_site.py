@@ -64,7 +64,7 @@ def link_sources(page: Path, staged: Path) -> None:
             shown = target.relative_to(DOCS)
         elif target.name in ("CHANGELOG.md", "CONTRIBUTING.md"):
             shown = Path(target.name.lower())
-        elif target.name == "README.md":
+        elif target == ROOT / "README.md":
             shown = Path("index.md")
         else:
             shown = show_source(target, staged)

@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from concurrent import futures
 from contextlib import suppress
@@ -18,9 +20,9 @@ from typing import Any, cast
 import grpc
 import pytest
 
+from cluster_runs import folders, processes
 from plyground.cluster import connect as module
-from plyground.cluster.connect import Cluster, NoCluster, connect, running, token, token_file
-from plyground.cluster.leftovers import MARK, new_folder, processes, remove
+from plyground.cluster.connect import NoCluster, connect, running, token, token_file
 from plyground.errors import InvalidValue
 
 pytestmark = pytest.mark.once
@@ -248,33 +250,26 @@ def listening(pids: list[int]) -> dict[int, set[str]]:
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}  # 127.0.0.1, also as IPv6 has it
 
 
-def look(cluster: Cluster) -> Path:
-    """The folder of a cluster, after checking where all its processes listen."""
-
-    def folder_of_worker() -> str:
-        return os.environ[MARK]
-
-    folder = Path(cluster.ray.get(cluster.ray.remote(folder_of_worker).remote()))
-    found = listening([os.getpid(), *processes(folder)])
-    assert len([pid for pid, places in found.items() if places]) >= 4  # this process, head, node, worker
-    assert set[str]().union(*found.values()) <= LOOPBACK
-    return folder
+@pytest.fixture
+def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """In the environment of all processes that a test starts."""
+    monkeypatch.setenv("BEGUN_BY", str(tmp_path))
+    return f"BEGUN_BY={tmp_path}"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_cluster_of_our_own_listens_on_the_loopback_alone_and_leaves_nothing_behind() -> None:
-    names = {
-        MARK,
-        *(f"RAY_{name}" for name in ("AUTH_MODE", "AUTH_TOKEN_PATH", "USAGE_STATS_ENABLED")),
-        module.REACHABLE,
-    }
+def test_a_cluster_of_our_own_listens_on_the_loopback_alone_and_leaves_nothing_behind(mark: str) -> None:
+    names = {module.REACHABLE, *(f"RAY_{name}" for name in ("AUTH_MODE", "AUTH_TOKEN_PATH", "USAGE_STATS_ENABLED"))}
     before = {name: os.environ.get(name) for name in names}
     handler = signal.getsignal(signal.SIGTERM)
     with connect("ray:cpus=1") as cluster:
-        assert cluster.ours
-        assert (cluster.nodes, cluster.resource("CPU")) == (1, 1)
-        folder = look(cluster)
-        assert folder.is_dir()
+        assert (cluster.ours, cluster.nodes, cluster.resource("CPU")) == (True, 1, 1)
+        assert cluster.ray.get(cluster.ray.remote(lambda: 6 * 7).remote()) == 42
+        found = listening([os.getpid(), *processes(mark)])
+        assert len([pid for pid, places in found.items() if places]) >= 4  # this process, head, node, worker
+        assert set[str]().union(*found.values()) <= LOOPBACK
+        (folder,) = folders(os.getpid())
+        assert folder.stat().st_mode & 0o777 == 0o700
         with connect("ray") as same:  # the one that this process is connected to
             assert (same.address, same.ours) == (cluster.address, False)
         assert cluster.ray.is_initialized()
@@ -282,51 +277,76 @@ def test_a_cluster_of_our_own_listens_on_the_loopback_alone_and_leaves_nothing_b
             pass
     assert not cluster.ray.is_initialized()
     assert not folder.exists()
-    assert not processes(folder)
+    end = time.monotonic() + 5
+    while processes(mark) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not processes(mark)
     assert {name: os.environ.get(name) for name in names} == before
     assert signal.getsignal(signal.SIGTERM) == handler
 
 
+def test_the_folder_that_a_killed_process_has_left_is_removed_and_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(module, "LONGEST", 200)
+    with subprocess.Popen([sys.executable, "-S", "-c", ""]) as ended:
+        ended.wait()
+    stale, running, foreign = (tmp_path / f"plyray-{each}-a" for each in (ended.pid, os.getpid(), "x"))
+    for each in (stale, running, foreign):
+        each.mkdir(mode=0o700)
+    with module._folder() as own:
+        assert {*tmp_path.iterdir()} == {own, running, foreign}
+    assert not own.exists()
+
+
+def test_a_folder_is_short_enough_for_the_paths_of_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/" + "x" * 90)
+    with module._folder() as own:
+        assert len(f"{own}/ray/session_2026-11-16_08-59-01_227311_1234567/sockets/plasma_store.123456") < 107
+
+
 @pytest.fixture
-def started() -> Iterator[tuple[str, str, Path]]:
+def started(tmp_path: Path, mark: str) -> Iterator[tuple[str, str, Path]]:
     """Head, client port and folder of a cluster that `ray start` has started, for this machine alone."""
-    folder = new_folder()
-    with socket.socket() as head, socket.socket() as client:
+    with socket.socket() as head, socket.socket() as client, module._folder() as folder:
         for each in (head, client):
             each.bind(("127.0.0.1", 0))
         ports = [each.getsockname()[1] for each in (head, client)]
-    environment = {
-        **os.environ,
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": token(),
-        "RAY_USAGE_STATS_ENABLED": "0",
-        module.REACHABLE: "0",
-        MARK: str(folder),
-        "RAY_TMPDIR": str(folder),
-    }
-    line = ["start", "--head", f"--port={ports[0]}", f"--ray-client-server-port={ports[1]}", "--num-cpus=1"]
-    code = "from ray.scripts.scripts import main; main()"
-    line = [sys.executable, "-c", code, *line, "--include-dashboard=false", "--object-store-memory=100000000"]
-    done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    yield f"127.0.0.1:{ports[0]}", f"ray://127.0.0.1:{ports[1]}", folder
-    remove(folder)
+        for each in (head, client):
+            each.close()
+        environment = {
+            **os.environ,
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": token(),
+            "RAY_USAGE_STATS_ENABLED": "0",
+            module.REACHABLE: "0",
+            "RAY_TMPDIR": str(folder),
+        }
+        line = ["start", "--head", f"--port={ports[0]}", f"--ray-client-server-port={ports[1]}", "--num-cpus=1"]
+        code = "from ray.scripts.scripts import main; main()"
+        line = [sys.executable, "-c", code, *line, "--include-dashboard=false", "--object-store-memory=100000000"]
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        yield f"127.0.0.1:{ports[0]}", f"ray://127.0.0.1:{ports[1]}", folder
+        for pid in processes(mark):
+            with suppress(ProcessLookupError):  # it has ended with another one
+                os.kill(pid, signal.SIGKILL)
 
 
 @pytest.mark.cluster
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_cluster_that_runs_is_joined_by_each_form_of_address_and_stays(
-    started: tuple[str, str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    started: tuple[str, str, Path], mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     head, client, folder = started
     (tmp_path / "address").write_text(head)
     monkeypatch.setenv("RAY_TMPDIR", str(folder))
     for where in ("ray", head, str(tmp_path / "address"), client):
         with connect(where) as cluster:
-            assert not cluster.ours
-            assert (cluster.nodes, cluster.resource("CPU")) == (1, 1)
+            assert (cluster.ours, cluster.nodes, cluster.resource("CPU")) == (False, 1, 1)
             assert cluster.ray.get(cluster.ray.remote(lambda: 6 * 7).remote()) == 42
-    assert processes(folder)
+    assert processes(mark)
     monkeypatch.setenv("RAY_AUTH_TOKEN", "wrong")
     for where in (head, client):
         refusal = f"^the cluster at {where} does not accept the token in RAY_AUTH_TOKEN$"

@@ -1,28 +1,29 @@
-"""Runs on a cluster of two nodes on this machine: the same as in one process; resumed, stopped, improving."""
+"""Runs on a cluster of two nodes on this machine: the same as in one process; resumed, stopped, improving; and the room
+that they ask for."""
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import torch
 
-from cluster_runs import cluster_learner, config_of, kept, left_behind, same, trained
+from cluster_runs import Notes, cluster_learner, config_of, folders, kept, processes, same, trained
 from plyground.agents.registry import load_run, make
 from plyground.arena.match import play_match
+from plyground.cluster import run as module
 from plyground.cluster.config import ClusterConfig
-from plyground.cluster.connect import connect
-from plyground.cluster.leftovers import _parent
-from plyground.cluster.run import on_cluster
+from plyground.cluster.connect import Cluster, NoCluster, connect
+from plyground.cluster.run import gpus_of_each, on_cluster, room
 from plyground.learners.defaults import resolve
 from plyground.learners.training import train
 from plyground.runs.directory import create, steps_of
@@ -49,40 +50,19 @@ def test_two_actors_on_two_nodes_leave_what_one_process_leaves_bit_by_bit(
     """Even if an actor is killed meanwhile."""
     local = cluster_learner(run)
     alone = trained(run, tmp_path / "alone", local, after_steps(local, STEPS))
-    notes: list[str] = []
-
-    def emit(event: Any) -> None:
-        if event["event"] == "note":
-            notes.append(event["text"])
-
+    notes, killed = Notes(), list[int]()
     with on_cluster(*config_of(run), TWO) as learner:
-        group: Any = learner.actors
-        group.wait_until_ready(2)
-        killed: list[int] = []
+        learner.actors.wait_until_ready(2)
 
         def stop() -> bool:
-            actors = group.actors
             if learner.state.step == STEPS // 2 and not killed:
-                assert len({actor.node for actor in actors}) == 2
-                killed.append(actors[0].pid)
+                killed.append(learner.actors.pids[0])
                 os.kill(killed[0], signal.SIGKILL)
             return learner.state.step >= STEPS
 
-        both = trained(run, tmp_path / "both", learner, stop, emit)
+        both = trained(run, tmp_path / "both", learner, stop, notes)
     same(alone, both)
-    assert any(f"(process {killed[0]}) died and is replaced" in note for note in notes), notes
-
-
-@pytest.mark.cluster
-def test_two_learner_processes_on_two_nodes_learn_what_one_learns(cluster: Any, tmp_path: Path) -> None:
-    run = "ppo"
-    local = cluster_learner(run)
-    trained(run, tmp_path / "alone", local, after_steps(local, STEPS))
-    with on_cluster(*config_of(run), replace(TWO, actors=1, learners=2)) as learner:
-        trained(run, tmp_path / "both", learner, after_steps(learner, STEPS))
-    assert learner.state.updates == local.state.updates > 0
-    for each, values in local.model.network.state_dict().items():
-        torch.testing.assert_close(values, learner.model.network.state_dict()[each], atol=1e-3, rtol=1e-2)
+    assert [note for note in notes if f"(process {killed[0]}) died and is started again" in note], notes
 
 
 @pytest.mark.slow
@@ -107,36 +87,40 @@ def test_a_learner_on_two_nodes_improves(cluster: Any, tmp_path: Path) -> None:
 
 # ---- commands ----
 
+Begin = Callable[..., subprocess.Popen[str]]
+
 
 @pytest.fixture
-def nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """Clusters have a folder of the test's own, which is empty at the end."""
-    with tempfile.TemporaryDirectory(prefix="l", dir=_parent()) as name:
-        folder = Path(name)
-        monkeypatch.setenv("TMPDIR", name)
-        monkeypatch.setattr(tempfile, "tempdir", name)
-        yield folder  # a short one: the path of a socket in it has at most 107 characters
-        end = time.monotonic() + 10
-        while left_behind(folder) and time.monotonic() < end:
-            time.sleep(0.2)
-        assert not left_behind(folder)
+def begin(tmp_path: Path) -> Iterator[Begin]:
+    """Begins a command of this program, in a process group of its own. When the last one has ended, no folder and,
+    unless one was killed, no process of a cluster is left."""
+    begun, mark = list[subprocess.Popen[str]](), f"BEGUN_BY={tmp_path}"
+
+    def start(*words: str) -> subprocess.Popen[str]:
+        begun.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "plyground", *words],
+                env={**os.environ, "BEGUN_BY": str(tmp_path)},
+                start_new_session=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        )
+        return begun[-1]
+
+    yield start
+    assert not [each for process in begun for each in folders(process.pid)]
+    end = time.monotonic() + 10
+    while (left := processes(mark)) and time.monotonic() < end:
+        time.sleep(0.2)
+    assert not left or any(process.returncode == -signal.SIGKILL for process in begun)
 
 
-def begin(*words: str) -> subprocess.Popen[str]:
-    """A command of this program, in a process group of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "plyground", *words],
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def finish(process: subprocess.Popen[str]) -> str:
-    """What it says until it ends well."""
+def finish(process: subprocess.Popen[str], code: int = 0) -> str:
+    """What it says until it ends."""
     out, _ = process.communicate(timeout=300)
-    assert process.returncode == 0, out
+    assert process.returncode == code, out
     return out
 
 
@@ -160,21 +144,21 @@ def wait_for_step(run: Path, process: subprocess.Popen[str], steps: int) -> None
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_killed_learner_is_resumed_as_if_nothing_had_happened(nothing_is_left: Path, tmp_path: Path) -> None:
-    whole = tmp_path / "whole"
+def test_a_killed_learner_is_resumed_as_if_nothing_had_happened(begin: Begin, tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
     finish(begin(*train_words(whole, APART, 20)))
-    parts = tmp_path / "parts"
     process = begin(*train_words(parts, APART, 20))
     wait_for_step(parts, process, 200)
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    finish(process, -signal.SIGKILL)
+    assert folders(process.pid), "which the next command removes"
     finish(begin("resume", str(parts), "--actors", "1"))
     same(kept(whole), kept(parts))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_ctrl_c_saves_and_leaves_nothing_behind(nothing_is_left: Path, tmp_path: Path) -> None:
+def test_ctrl_c_saves_and_leaves_nothing_behind(begin: Begin, tmp_path: Path) -> None:
     """As a terminal sends it: to all processes of the group."""
     process = begin(*train_words(tmp_path / "run", APART, 1000))
     wait_for_step(tmp_path / "run", process, 200)
@@ -184,26 +168,118 @@ def test_ctrl_c_saves_and_leaves_nothing_behind(nothing_is_left: Path, tmp_path:
     assert f"Stopped and saved at step {step}. Continue with:\n  " in out
 
 
-@pytest.mark.cluster
-def test_ctrl_c_while_a_run_waits_for_room_ends_it_with_one_line(cluster: Any, tmp_path: Path) -> None:
+# ---- room ----
+
+
+def somebody_else(ray: Any) -> Any:
+    """A process that has a CPU."""
+
     class Other:
         def works(self) -> bool:
             return True
 
-    ray = cluster.ray
-    others = [ray.remote(Other).options(num_cpus=1).remote() for _ in range(2)]
-    assert all(ray.get([each.works.remote() for each in others])), "they have both CPUs"
-    process = begin(*train_words(tmp_path / "run", replace(APART, on=cluster.address), 20))
+    other = ray.remote(Other).options(num_cpus=1).remote()
+    assert ray.get(other.works.remote())
+    return other
+
+
+@pytest.mark.cluster
+def test_ctrl_c_while_a_run_waits_for_room_ends_it_with_one_line(cluster: Any, begin: Begin, tmp_path: Path) -> None:
+    ray, run = cluster.ray, tmp_path / "run"
+    others = [somebody_else(ray) for _ in range(2)]
+    process = begin(*train_words(run, replace(APART, on=cluster.address), 20))
     assert process.stdout
     lines = iter(process.stdout.readline, "")
     try:
         assert any("waiting up to 120 seconds: 2 actors take at least 1 CPU to begin" in line for line in lines)
         os.killpg(process.pid, signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        assert finish(process, 130) == f"plyground: stopped; {run} had learned nothing yet, and is removed\n"
     finally:
         process.kill()
         for each in others:
             ray.kill(each)
-    run = tmp_path / "run"
-    assert (process.returncode, out) == (130, f"plyground: stopped; {run} had learned nothing yet, and is removed\n")
     assert not run.exists()
+
+
+@pytest.mark.cluster
+def test_a_cluster_that_others_fill_is_used_as_soon_as_they_end(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run waits for a reservation, not for a count: what Ray counts as free may be late."""
+    config, others = ClusterConfig(on="ray", actors=1), [somebody_else(cluster.ray) for _ in range(2)]
+    sentence = r"^given up after 2 seconds: 1 actor takes at least 1 CPU to begin, .* \(free: [012] of 2 CPUs\)$"
+    with monkeypatch.context() as hasty:
+        hasty.setattr(module, "PATIENCE", 2.0)
+        with pytest.raises(NoCluster, match=sentence), on_cluster(*config_of("ppo"), config):
+            pass
+    for each in others:
+        cluster.ray.kill(each)
+    with on_cluster(*config_of("ppo"), config) as learner:
+        assert learner.actors.alive == 1
+
+
+class Resources:
+    """Ray, as far as it tells what there is and reserves it; `room` says at each look whether there is some, and its
+    last answer stays. All counts as free, as it may when others have just taken it."""
+
+    def __init__(self, cpus: int, gpus: int = 0, room: tuple[bool | type[BaseException], ...] = (True,)) -> None:
+        self.cluster_resources = self.available_resources = lambda: {"CPU": float(cpus), "GPU": float(gpus)}
+        self.looks, self.groups = [*room], list[Any]()  # `groups`: of reservations that are held
+        self.util = SimpleNamespace(
+            placement_group=self.reserve,
+            remove_placement_group=lambda group: self.groups.remove(group.bundles),
+            scheduling_strategies=SimpleNamespace(PlacementGroupSchedulingStrategy=lambda group, place: place),
+        )
+
+    def reserve(self, bundles: list[Any]) -> Any:
+        self.groups.append(bundles)
+        return SimpleNamespace(bundles=bundles, wait=self.look)
+
+    def look(self, seconds: float) -> bool:
+        time.sleep(0.001)
+        found = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+        if isinstance(found, type):
+            raise found
+        return found
+
+
+def there(*given: Any) -> Cluster:
+    return Cluster(Resources(*given), "nowhere", ours=False)
+
+
+def test_a_run_says_what_no_cluster_of_that_size_can_give_and_else_holds_room_for_its_first_actor() -> None:
+    sentence = "9 actors take 9 CPUs, and the cluster has 8: take fewer"
+    with pytest.raises(NoCluster, match=sentence), room(there(8), 9, 0.0):
+        pass
+    cluster = there(8, 2, (False, False, True))
+    with room(cluster, 8, 0.5) as place:
+        assert (cluster.ray.groups, place) == ([[{"CPU": 1, "GPU": 0.5}]], 0)
+    assert not cluster.ray.groups
+
+
+def test_a_full_cluster_is_waited_for_and_then_named(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever Ray counts as free."""
+    monkeypatch.setattr("plyground.cluster.actors.NOTICE", 0.02)
+    monkeypatch.setattr(module, "PATIENCE", 0.2)
+    cluster = there(4, 1, (False,))
+    sentence = "4 actors take at least 1 CPU and 0.25 GPUs to begin, and the cluster has no room until others end"
+    why = f"{sentence} (free: 4 of 4 CPUs, 1 of 1 GPU)"
+    with caplog.at_level(logging.INFO, "plyground"), pytest.raises(NoCluster) as found, room(cluster, 4, 0.25):
+        pass
+    assert str(found.value) == f"given up after 0.2 seconds: {why}"
+    assert [record.getMessage() for record in caplog.records] == [f"waiting up to 0.2 seconds: {why} ..."]
+    assert not cluster.ray.groups
+
+
+def test_ctrl_c_during_the_wait_leaves_nothing_reserved() -> None:
+    cluster = there(4, 0, (KeyboardInterrupt,))
+    with pytest.raises(KeyboardInterrupt), room(cluster, 4, 0.0):
+        pass
+    assert not cluster.ray.groups
+
+
+@pytest.mark.parametrize(
+    ("actors", "gpus", "share"), [(2, 4, 1.0), (4, 2, 0.5), (3, 2, 0.5), (7, 3, 0.3333), (5, 0, 0.0)]
+)
+def test_a_whole_number_of_actors_shares_each_gpu(actors: int, gpus: int, share: float) -> None:
+    assert gpus_of_each(actors, gpus) == share

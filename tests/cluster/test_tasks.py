@@ -18,14 +18,14 @@ import numpy as np
 import pytest
 
 import plyground as pg
+from cluster_runs import folders, processes
 from collected import FOUR
 from plyground.arena import match as arena
 from plyground.arena.ladder import climb
 from plyground.arena.rating import Sprt
-from plyground.cluster import leftovers, tasks
+from plyground.cluster import tasks
 from plyground.cluster.connect import Cluster, NoCluster, connect
-from plyground.cluster.leftovers import processes
-from plyground.cluster.tasks import Pairing, Task, in_order, surroundings
+from plyground.cluster.tasks import Pairing, in_order, surroundings
 from plyground.errors import Error, InvalidValue
 from plyground.kernels import threads
 from plyground.teaching import collect as teaching
@@ -72,7 +72,11 @@ def check_matches(there: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
         game, finished = pg.load(name), list[int]()
         here = arena.play_match(game, a, b, games, seed=3, opening_plies=2, max_plies=30)
         pairing = Pairing(a, b, games, 3, opening_plies=2, max_plies=30)
-        assert look(tasks.play_match(there, game, pairing, finished.append)) == look(here), (name, a, b)
+        assert look(tasks.play_match_or_test(there, game, pairing, None, finished.append)[0]) == look(here), (
+            name,
+            a,
+            b,
+        )
         assert finished == sorted(finished)
         assert finished[-1] == games
 
@@ -81,10 +85,10 @@ def check_books_and_tests(there: Cluster) -> None:
     game = pg.load("connect_four")
     book = np.concatenate([game.position(text).states for text in ("4", "44", "445")])
     here = arena.play_match(game, "greedy", "punisher", 10, seed=5, book=book)
-    assert look(tasks.play_match(there, game, Pairing("greedy", "punisher", 10, 5), None, book)) == look(here)
+    assert look(tasks.play_match_or_test(there, game, Pairing("greedy", "punisher", 10, 5), book=book)[0]) == look(here)
     agents = pg.agent("greedy", game), pg.agent("punisher", game)
     decided, verdict = arena.play_until_decided(game, *agents, Sprt(0, 200), 400, 7)
-    found = tasks.play_match_or_test(there, game, Pairing("greedy", "punisher", 400, 7), Sprt(0, 200), None, None)
+    found = tasks.play_match_or_test(there, game, Pairing("greedy", "punisher", 400, 7), Sprt(0, 200))
     assert (look(found[0]), found[1]) == (look(decided), verdict)
     assert decided.games < 400
 
@@ -128,35 +132,35 @@ def check_collections(there: Cluster, folder: Path, monkeypatch: pytest.MonkeyPa
     assert lines(folder / "here.ndjson") == lines(folder / "there.ndjson")
 
 
-def test_tasks_of_any_size_give_the_same_matches(pretended: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_matches(pretended, monkeypatch)
+def check(there: Cluster, what: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if what == "matches":
+        check_matches(there, monkeypatch)
+    elif what == "books and tests":
+        check_books_and_tests(there)
+    elif what == "ladders":
+        check_ladders(there, folder)
+    elif what == "grades":
+        check_grades(there)
+    else:
+        check_collections(there, folder, monkeypatch)
 
 
-def test_tasks_of_any_size_give_the_same_tests_and_matches_from_books(pretended: Cluster) -> None:
-    check_books_and_tests(pretended)
+KINDS = ("matches", "books and tests", "ladders", "grades", "collections")
 
 
-def test_tasks_of_any_size_give_the_same_ladders(pretended: Cluster, tmp_path: Path) -> None:
-    check_ladders(pretended, tmp_path)
-
-
-def test_tasks_of_any_size_give_the_same_grades(pretended: Cluster) -> None:
-    check_grades(pretended)
-
-
-def test_tasks_give_the_same_collections_also_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_collections(pretend(1), tmp_path, monkeypatch)
+@pytest.mark.parametrize("what", KINDS)
+def test_tasks_of_any_size_give_the_same_results(
+    pretended: Cluster, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(pretended, what, tmp_path, monkeypatch)
 
 
 @pytest.mark.cluster
+@pytest.mark.parametrize("what", KINDS)
 def test_clusters_give_the_same_results_as_one_process(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check_matches(cluster, monkeypatch)
-    check_books_and_tests(cluster)
-    check_ladders(cluster, tmp_path)
-    check_grades(cluster)
-    check_collections(cluster, tmp_path, monkeypatch)
+    check(cluster, what, tmp_path, monkeypatch)
 
 
 # ---- tasks ----
@@ -171,10 +175,10 @@ def double(number: int) -> int:
 def test_few_tasks_are_made_ahead_and_the_rest_is_cancelled() -> None:
     there, made = pretend(2), list[int]()
 
-    def numbers() -> Iterator[Task]:
+    def numbers() -> Iterator[tuple[Any, ...]]:
         for number in range(1, 100):
             made.append(number)
-            yield Task(double, (number,))
+            yield double, number
 
     found = in_order(there, surroundings(pg.load("connect_four")), numbers())
     assert next(found) == 2
@@ -186,9 +190,9 @@ def test_few_tasks_are_made_ahead_and_the_rest_is_cancelled() -> None:
 def test_an_error_of_a_task_is_ours_or_one_sentence() -> None:
     there, around = pretend(1), surroundings(pg.load("connect_four"))
     with pytest.raises(InvalidValue, match=r"^-1 is below zero$"):
-        list(in_order(there, around, [Task(double, (-1,))]))
+        list(in_order(there, around, [(double, -1)]))
     with pytest.raises(Error, match=r"^a task failed on the cluster: ZeroDivisionError: .*by zero$"):
-        list(in_order(there, around, [Task(double, (0,))]))
+        list(in_order(there, around, [(double, 0)]))
 
 
 def test_nodes_with_other_rules_are_refused() -> None:
@@ -196,7 +200,7 @@ def test_nodes_with_other_rules_are_refused() -> None:
     with pytest.raises(
         NoCluster, match=r"the rules of connect_four are others on the node .*: install the same version"
     ):
-        list(in_order(pretend(1), around, [Task(double, (1,))]))
+        list(in_order(pretend(1), around, [(double, 1)]))
 
 
 @pytest.mark.parametrize(
@@ -206,8 +210,8 @@ def test_nodes_with_other_rules_are_refused() -> None:
 def test_agents_are_checked_before_the_first_task(spec: str, sentence: str) -> None:
     there = pretend(1)
     with pytest.raises(Error, match=sentence):
-        tasks.play_match(there, pg.load("connect_four"), Pairing("random", spec, 2, 0))
-    assert not there.ray.submitted
+        tasks.play_match_or_test(there, pg.load("connect_four"), Pairing("random", spec, 2, 0))
+    assert not there.ray.calls
 
 
 @pytest.mark.cluster
@@ -220,33 +224,38 @@ def test_a_task_whose_process_was_killed_is_repeated(cluster: Cluster, tmp_path:
         return "second"
 
     around = surroundings(pg.load("connect_four"))
-    assert list(in_order(cluster, around, [Task(die_once, (str(tmp_path / "died"),))])) == ["second"]
+    assert list(in_order(cluster, around, [(die_once, str(tmp_path / "died"))])) == ["second"]
 
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_command_that_is_stopped_leaves_no_process_and_no_folder(number: signal.Signals, tmp_path: Path) -> None:
     command = "match", "connect_four", "minimax:depth=6", "minimax:depth=6", "--games", "100000", "--on", "ray:nodes=2"
+    mark = f"BEGUN_BY={tmp_path}"
     with subprocess.Popen(
         [sys.executable, "-m", "plyground", *command],
         cwd=tmp_path,
+        env={**os.environ, "BEGUN_BY": str(tmp_path)},
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     ) as process:
         assert process.stderr
         assert "2 nodes" in process.stderr.readline()
-        (folder,) = leftovers._parent().glob(f"plyray-{process.pid}-*")
         end = time.monotonic() + 60
-        while not any(b"ray::work" in _command_line(pid) for pid in processes(folder)) and time.monotonic() < end:
+        while not any(b"ray::work" in _command_line(pid) for pid in processes(mark)) and time.monotonic() < end:
             time.sleep(0.1)
+        assert folders(process.pid)
         (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)  # a terminal signals the whole group
         assert process.wait(30) == 130
         rest = process.stderr.read()
     assert "Traceback" not in rest
     assert "plyground: stopped; nothing was kept" in rest
-    assert not processes(folder)
-    assert not folder.exists()
+    assert not folders(process.pid)
+    end = time.monotonic() + 5
+    while processes(mark) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not processes(mark)
 
 
 def _command_line(pid: int) -> bytes:

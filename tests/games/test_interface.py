@@ -22,12 +22,12 @@ from plyground.games.interface import laws as laws_of_names
 from plyground.games.table_key import pick_key
 
 EVERY_NAME = str(TESTS / "tiny_games" / "every_name.py")
-GUIDE = ROOT / "docs" / "adding_a_game.md"
+GUIDE, CONTRACT = (ROOT / "docs" / f"{name}.md" for name in ("adding_a_game", "contract"))
 FOLDER = Path(pg.__file__).parent / "games"
 
 
-def test_the_guide_contains_the_table() -> None:
-    assert documentation() in GUIDE.read_text(encoding="utf-8"), "run: python -m plyground.games.interface"
+def test_the_page_of_the_contract_is_the_table() -> None:
+    assert documentation().strip() in CONTRACT.read_text(encoding="utf-8"), "run: python -m plyground.games.interface"
 
 
 @pytest.mark.parametrize("name", TABLE)

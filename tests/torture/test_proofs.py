@@ -76,7 +76,7 @@ def test_a_finding_is_reported_and_is_an_error(
 
 
 def test_the_documentation_counts_the_cases() -> None:
-    text = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    text = (ROOT / "tests" / "torture" / "README.md").read_text(encoding="utf-8")
     assert f"{len(determinism.COMMANDS)} commands and {len(determinism.LEARNERS)} learners" in text
     assert f"{len(determinism.CASES)} cases) with 1, 2 and 4 threads" in text
     assert len(resources.LEARNERS) == 6, "the table says six"

@@ -123,16 +123,6 @@ def on_gpu(network: nn.Module) -> bool:
     return next(network.parameters()).is_cuda
 
 
-def of_group(backend: str) -> torch.device:
-    """Where the tensors are that processes send each other by `nccl` or `gloo`."""
-    return torch.device("cuda" if backend == group_backend("cuda") else "cpu")
-
-
-def group_backend(name: str) -> str:
-    """By what processes on devices of that name send each other tensors."""
-    return "nccl" if is_gpu(name) else "gloo"
-
-
 def choose(spec: str) -> tuple[str, str]:
     """The device that `cpu`, `cuda` or `auto` means here, and the message about the choice; empty for `cpu`."""
     if spec not in ("cpu", "cuda", "auto"):

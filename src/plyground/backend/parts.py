@@ -85,9 +85,9 @@ def restore(name: str, part: Any, arrays: Arrays, plain: Mapping[str, Any]) -> N
 
         part.set_state(torch.from_numpy(_found(name, arrays).copy()))
     elif _is(part, "optim.Optimizer"):
-        _restore_optimizer(part, _below(name, {**arrays, **plain}))
+        _restore_optimizer(part, below(name, {**arrays, **plain}))
     elif isinstance(part, Stateful):
-        part.load_state(_below(name, {**arrays, **plain}))
+        part.load_state(below(name, {**arrays, **plain}))
     elif is_dataclass(part):
         for each in fields(part):
             setattr(part, each.name, _found(name, plain)[each.name])
@@ -125,7 +125,7 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
             group["lr"] = rate
 
 
-def _below(name: str, saved: Mapping[str, Any]) -> dict[str, Any]:
+def below(name: str, saved: Mapping[str, Any]) -> dict[str, Any]:
     """All saved values whose names begin with `name.`, without it."""
     return {key.removeprefix(f"{name}."): value for key, value in saved.items() if key.startswith(f"{name}.")}
 

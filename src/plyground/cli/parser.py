@@ -27,6 +27,7 @@ METAVARS = {int: "INT", float: "FLOAT", str: "TEXT", Path: "PATH"}
 NUMBERS = {int: "a whole number", float: "a number"}
 NARROWEST, WIDEST, FLAGS = 60, 120, 34  # columns of a help text, and of the flags in it
 FEW = 12  # options that an error lists
+GONE = {"--learners": "one process makes all updates of a run on a cluster; leave it out"}  # options of older versions
 
 Words = tuple[str, ...]  # the words of a line that are no options, or several words of one option
 Table = Mapping[str, Any]  # what a line gives of the settings of a config
@@ -137,6 +138,8 @@ class Parser(argparse.ArgumentParser):
         """The arguments for the function."""
         found, others = self.parse_known_intermixed_args(line)
         wrong = [word.partition("=")[0] for word in others if OPTION.fullmatch(word)]
+        if wrong and wrong[0] in GONE:
+            raise InvalidValue(f"{wrong[0]} is gone: {GONE[wrong[0]]}")
         if wrong:
             known = [each for action in self._actions for each in action.option_strings if each.startswith("--")]
             known = [each for each in known if each != "--help"]

@@ -13,7 +13,7 @@ from plyground.backend.out_of_memory import explain_out_of_memory
 from plyground.cli.ctrl_c import stop_on_signal
 from plyground.cli.display import Display, show_report
 from plyground.cli.terminal import say, say_command
-from plyground.cluster.config import ClusterConfig
+from plyground.cluster.config import ClusterConfig, from_table
 from plyground.errors import InvalidValue, command
 from plyground.learners import find_learner, training
 from plyground.learners.evaluation import Event
@@ -126,7 +126,7 @@ def resume_run(
 ) -> bool:
     """Continue a run, to a later end or on another cluster if one is given; returns whether it finished."""
     limits, table, given = limits or {}, directory.read_config(run), cluster or {}
-    where = replace(build(ClusterConfig, table.get("cluster", {}), f"{run}/config.toml"), **given)
+    where = replace(from_table(table, f"{run}/config.toml"), **given)
     check_cluster(where, 1)
     directory.check_trusted(run, "on" not in given)  # else the person has named the cluster
     with directory.open_run(run) as held, ExitStack() as stack:

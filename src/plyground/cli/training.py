@@ -18,7 +18,7 @@ from plyground.cli.parser import Settings, Shown, Table, Verbose, Words, typed
 from plyground.cli.settings import all_groups, cluster_groups, train_help
 from plyground.cli.words import is_game, one_run
 from plyground.cluster.config import LEARNERS as ON_CLUSTERS
-from plyground.cluster.config import ClusterConfig
+from plyground.cluster.config import ClusterConfig, from_table
 from plyground.errors import InvalidValue, command, shorten, unknown
 from plyground.games.typed_names import game_name, unknown_game
 from plyground.learners import LEARNERS, find_learner
@@ -167,7 +167,7 @@ def planned(
     if of_game and game != game_name(of_game):
         raise InvalidValue(f"{where} is for {of_game}, not for {game}")
     own = {each: value for each, value in table.items() if each not in ("learner", "versions", "cluster")}
-    place = replace(build(ClusterConfig, table.get("cluster", {}), where), **cluster)
+    place = replace(from_table(table, where), **cluster)
     return name, build(entry.config, {**own, **config, "game": game}, where), place
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from plyground.errors import InvalidValue
+from plyground.runs.settings import build
 
 LEARNERS = ("alphazero", "ppo")  # that can be spread over a cluster
 STREAMS_PER_ACTOR = 2  # one that is played, one that the learner learns from
@@ -19,7 +21,7 @@ class ClusterConfig:
     on: str = ""
     """play on a Ray cluster: ray (one on this machine, which ends with the run), ray://HOST:PORT, or an address file"""
     actors: int = 0
-    """processes that play (0: one for each CPU of the cluster but one and those of further learners)"""
+    """processes that play (0: one for each CPU of the cluster but one)"""
     streams: int = 0
     """sets of num_envs games, each played block by block: bounds the blocks in flight (0: two for each actor)"""
     block_rows: int = 32
@@ -28,12 +30,10 @@ class ClusterConfig:
     """versions of the network that may be published until a block is learned from (0: four times the streams)"""
     deterministic: bool = False
     """learn from blocks in a fixed order: the result depends on the seed and on streams, not on the actors"""
-    learners: int = 1
-    """processes that share each update, by torch.distributed"""
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            value, least = getattr(self, each.name), int(each.name in ("block_rows", "learners"))
+            value, least = getattr(self, each.name), int(each.name == "block_rows")
             if type(value) is int and not least <= value < 2**20:
                 raise InvalidValue(f"{each.name} is a whole number from {least} to {2**20 - 1}, not {value}")
         if self.deterministic and not (self.streams or self.actors):
@@ -53,3 +53,10 @@ class ClusterConfig:
         """With defaults that follow from a stated number of actors, as config.toml keeps them: a resumed run has the
         same streams with any number of actors."""
         return replace(self, **self.resolved(0)) if self.actors else self
+
+
+def from_table(table: Mapping[str, Any], where: str) -> ClusterConfig:
+    """The settings in the table of a run or a profile. Older ones may tell how many processes shared each update
+    (`learners`), which changed results by rounding alone; one makes it now."""
+    own = table.get("cluster", {})
+    return build(ClusterConfig, {each: own[each] for each in own if each != "learners"}, where)

@@ -16,10 +16,12 @@ import importlib
 import importlib.util
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
 import sys
+import tempfile
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -27,7 +29,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plyground.cluster.leftovers import MARK, new_folder, remove, remove_all
 from plyground.errors import Error, InvalidValue, install, plain_os_errors, shorten, shown_path
 from plyground.kernels.threads import available
 from plyground.private_folder import cache_folder, is_ours, write_once
@@ -45,6 +46,10 @@ STUMBLE, ATTEMPTS = "Starting Ray client server failed", 5
 """For each client Ray's head forks a process, and about one in eight died at birth here (Ray 2.60: a fork while other
 threads call gRPC). The next attempt gets another."""
 MOST = 1000  # nodes or CPUs of a model of a cluster
+PREFIX = "plyray-"  # of the folder of a cluster of our own, then the number of its process
+LONGEST = 8
+"""characters of a folder for temporary files: the path of a socket has at most 107, of which our own folder takes 24
+and Ray's names 75"""
 HOST, DIGITS = re.compile(r"\S{1,255}"), re.compile(r"[0-9]{1,5}")  # no host's name is longer
 
 
@@ -70,18 +75,18 @@ class Cluster:
         """The number of CPUs (`CPU`) or GPUs (`GPU`) of all nodes."""
         return int(self.ray.cluster_resources().get(name, 0))
 
+    def share(self, count: int, parts: int) -> int:
+        """How many of `count` things make so many parts for each CPU, about; at least 1."""
+        return max(1, -(-count // (parts * max(1, self.resource("CPU")))))
+
 
 @contextmanager
 def connect(where: str = "ray") -> Generator[Cluster]:
     """The cluster `where` (see above) while the block runs."""
     _check_installed()
     address, options = _read(where)
-    if not address:
-        with _started(options.get("nodes", 1), options.get("cpus", 0)) as cluster:
-            yield cluster
-    else:
-        with _joined(address) as cluster:
-            yield cluster
+    with _joined(address) if address else _started(options.get("nodes", 1), options.get("cpus", 0)) as cluster:
+        yield cluster
 
 
 # ---- addresses ----
@@ -150,9 +155,7 @@ def token() -> str:
             write_once(file, os.urandom(32).hex().encode())
     try:
         if not is_ours(file.resolve()) or (sys.platform != "win32" and stat.S_IMODE(file.stat().st_mode) & 0o077):
-            raise NoCluster(
-                f"others can read or write {file}, which holds the token of your clusters: chmod 600 {file}"
-            )
+            raise NoCluster(f"others can read or write {file}, the token of your clusters: chmod 600 {file}")
         found = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise NoCluster(f"cannot read the token of your clusters from {file}: {error}") from None
@@ -198,17 +201,16 @@ def _joined(address: str) -> Generator[Cluster]:
 
 def _join(ray: Any, address: str) -> None:
     """Connect to a cluster; through a client port up to ATTEMPTS times."""
-    for last in (*(ATTEMPTS - 1) * (False,), True):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
             with _our_handler():
                 ray.init(address=address, configure_logging=False, log_to_driver=False)
+            return
         except (OSError, RuntimeError, ValueError) as error:
-            if last or STUMBLE not in str(error):
+            if attempt == ATTEMPTS or STUMBLE not in str(error):
                 reason = shorten(" ".join(str(error).split()), 400)
                 raise NoCluster(f"cannot join the cluster at {address}: {reason}") from None
             ray.shutdown()  # Ray takes itself for a client until then, and would start no cluster of our own
-        else:
-            return
 
 
 @contextmanager
@@ -216,39 +218,45 @@ def _started(nodes: int, cpus: int) -> Generator[Cluster]:
     """A cluster of our own, with so many CPUs for each node (0: an equal share of this machine's)."""
     if connected := _connected():
         raise NoCluster(f"this process is connected to the cluster at {connected}; leave it before starting another")
-    remove_all()
-    folder, more = new_folder(), list[Any]()
-    cpus = cpus or max(1, available() // nodes)
+    more, cpus = list[Any](), cpus or max(1, available() // nodes)
+    with _folder() as folder, _environment({REACHABLE: "0"}):
+        ray: Any = importlib.import_module("ray")
+        try:
+            with _our_handler():
+                quiet = {"configure_logging": False, "log_to_driver": False, "include_dashboard": False}
+                own = {"num_cpus": cpus, "object_store_memory": STORE, "_temp_dir": str(folder / "ray")}
+                address = ray.init(address="local", **own, **quiet).address_info["address"]
+                more += [_add_node(address, cpus) for _ in range(nodes - 1)]
+            if not all(node["NodeManagerAddress"] == LOOPBACK for node in ray.nodes()):
+                raise NoCluster("Ray was imported before, and would listen on all addresses: import it afterwards")
+            yield Cluster(ray, address, ours=True)
+        finally:
+            for node in more:  # before the head, which tells them to end their processes
+                node.kill_all_processes(check_alive=False, allow_graceful=True, wait=True)
+            ray.shutdown()
+
+
+@contextmanager
+def _folder() -> Generator[Path]:
+    """A folder for a cluster of this process. Those that killed processes have left are removed; what is left of their
+    clusters ends by itself."""
+    parent = Path(tempfile.gettempdir())
+    if len(str(parent)) > LONGEST and sys.platform != "win32":
+        parent = Path("/tmp")  # noqa: S108
+    for left in parent.glob(f"{PREFIX}*-*"):
+        with suppress(ValueError, OSError):
+            if is_ours(left) and not _runs(int(left.name.split("-")[1])):
+                shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=parent, ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+def _runs(pid: int) -> bool:
     try:
-        with _environment({REACHABLE: "0", MARK: str(folder)}):
-            ray: Any = importlib.import_module("ray")
-            try:
-                with _our_handler():
-                    address = _start_head(ray, folder, cpus)
-                    more += [_add_node(address, cpus) for _ in range(nodes - 1)]
-                if not all(node["NodeManagerAddress"] == LOOPBACK for node in ray.nodes()):
-                    raise NoCluster("Ray was imported before, and would listen on all addresses: import it afterwards")
-                yield Cluster(ray, address, ours=True)
-            finally:
-                for node in more:  # before the head, which tells them to end their processes
-                    node.kill_all_processes(check_alive=False, allow_graceful=True, wait=True)
-                ray.shutdown()
-    finally:
-        remove(folder)
-
-
-def _start_head(ray: Any, folder: Path, cpus: int) -> str:
-    """Start the first node and connect to it; returns its address."""
-    head = ray.init(
-        address="local",
-        num_cpus=cpus,
-        object_store_memory=STORE,
-        include_dashboard=False,
-        configure_logging=False,
-        log_to_driver=False,
-        _temp_dir=str(folder / "ray"),
-    )
-    return str(head.address_info["address"])
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _add_node(address: str, cpus: int) -> Any:
@@ -292,10 +300,7 @@ def _environment(more: dict[str, str]) -> Generator[None]:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)
         for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
 @contextmanager
@@ -336,3 +341,9 @@ def _answer(address: str, bearer: str) -> str:
         except grpc.RpcError as error:
             return str(error.code().name)
     return "OK"
+
+
+def last_line(error: Exception) -> str:
+    """What Python said at the end of a traceback; of an error of ours its sentence alone."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return shorten(re.sub(r"^plyground[\w.]*: ", "", lines[-1]) if lines else type(error).__name__, 300)

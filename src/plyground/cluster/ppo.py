@@ -4,87 +4,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from plyground.backend.parts import Parts
-from plyground.cluster.blocks import Columns
-from plyground.cluster.streams import Updates, bootstrapped, plies_at, to_rings
-from plyground.kernels.replay import RUNS_ON, TRUNCATED
+from plyground.backend.parts import Arrays, Parts
 from plyground.learners.config import PPO
 from plyground.learners.ppo import PPOLearner
-from plyground.learners.rollout import Minibatch, PolicyLoss, Rollout
-from plyground.learners.state import Metrics, TrainingState
+from plyground.learners.state import Metrics
 
 
-class RolloutPlayer:
-    """Plays rollouts; nothing of them is left for later ones."""
+class DistributedPPO:
+    """In an actor it plays rollouts; in the learner (0 rows) it learns from them."""
 
-    def __init__(self, config: PPO, block_rows: int) -> None:
-        """A block has `rollout_length` rows, whatever `block_rows` says."""
-        self.state = TrainingState()
-        self.rollout = Rollout(replace(config, init=""), self.state)
+    def __init__(self, config: PPO, rows: int = 0) -> None:
+        """A block has `rollout_length` rows, whatever `rows` says."""
+        self.learner = PPOLearner(replace(config, init="") if rows else config)
+        self.rollout = self.learner.rollout
         self.games, self.rng = self.rollout.games, self.rollout.rng
 
     def weights(self) -> Parts:
         return {"network": self.rollout.model.network, "snapshots": self.rollout.model.snapshots}
 
-    def play(self, progress: float) -> Columns:
-        """A rollout, row by row; with the next states that a value is bootstrapped from."""
-        rollout, replay = self.rollout, self.rollout.replay
-        self.state.progress = progress
-        while not rollout.play():
-            pass
-        indices = torch.arange(replay.capacity, device=replay.games.device)
-        columns, ended = plies_at(replay, indices), replay.plies.ended
-        asked = ended == TRUNCATED
-        asked[-1] |= ended[-1] == RUNS_ON
-        columns["flags"] = bootstrapped(columns["flags"], asked.flatten().cpu().numpy())
-        for name, ring in (("log_probs", rollout.log_probs), ("values", rollout.values)):
-            columns[name] = ring.flatten().cpu().numpy().copy()
-        columns["next_states"] = replay.at(replay.next_states, indices).cpu().numpy()
-        return columns
+    def rings(self) -> dict[str, Tensor]:
+        """[rows, envs, ...] what is kept of a ply, by name."""
+        return {**self.rollout.replay.rings(), "log_probs": self.rollout.log_probs, "values": self.rollout.values}
 
-    def unfinished(self) -> Columns:
+    # ---- an actor ----
+
+    def play(self, progress: float) -> Arrays:
+        """A rollout, row by row, with the next states that a value is bootstrapped from."""
+        self.learner.state.progress = progress
+        while not self.rollout.play():
+            pass
+        block = {name: ring.flatten(0, 1).cpu().numpy() for name, ring in self.rings().items()}
+        asked = self.rollout.bootstrapped().flatten().cpu().numpy()
+        return {**block, "next_states": block["next_states"][asked], "asked": asked}
+
+    def unfinished(self) -> Arrays:
+        """Nothing is left for later rollouts."""
         return {}
 
-    def resume(self, unfinished: Columns) -> None:
-        self.games.results.clear()
+    def resume(self, unfinished: Arrays) -> None: ...
 
+    # ---- the learner ----
 
-class RolloutSink:
-    """The learner's side."""
+    def unpack(self, block: Arrays) -> Arrays:
+        """A row for each ply; next states that nobody asks for are zeros."""
+        found = {name: values for name, values in block.items() if name != "asked"}
+        found["next_states"] = np.zeros_like(block["states"])
+        found["next_states"][block["asked"]] = block["next_states"]
+        return found
 
-    def __init__(self, config: PPO) -> None:
-        self.learner = PPOLearner(config)
-
-    def weights(self) -> Parts:
-        return {"network": self.learner.model.network, "snapshots": self.learner.model.snapshots}
-
-    def add_row(self, plies: Columns) -> Metrics:
+    def add(self, plies: Arrays) -> Metrics:
         """Store a row of a rollout; at its end, learn from it."""
-        rollout = self.learner.rollout
-        for ring, name in ((rollout.log_probs, "log_probs"), (rollout.values, "values")):
-            rollout.replay.put(ring, torch.from_numpy(plies[name].copy()).to(ring.device))
-        rollout.replay.write_row(to_rings(rollout.replay, plies))
+        rollout, device = self.rollout, self.rollout.values.device
+        row = {name: torch.from_numpy(values.copy()).to(device) for name, values in plies.items()}
+        rollout.replay.put(rollout.log_probs, row["log_probs"])
+        rollout.replay.put(rollout.values, row["values"])
+        rollout.replay.write_row(row)
         return self.learner.learn_from_rollout() if rollout.count_row() else {}
-
-    def share(self, updates: Updates) -> None:
-        rollout = self.learner.rollout
-        self.learner.learn.captures = False  # messages are not captured
-
-        def backward(batch: Minibatch, share: float, policy_loss: PolicyLoss) -> Tensor:
-            mine = Minibatch(*updates.divide(batch, [share / len(batch.states), float(rollout.entropy_coef)]))
-            means = rollout.add_gradients(mine, share * len(mine.states) / len(batch.states), policy_loss)
-            updates.add_up()
-            return means * len(batch.states) / len(mine.states)
-
-        rollout.backward = backward
-
-    def compute_gradients(self, part: Sequence[Tensor], numbers: Sequence[float]) -> None:
-        rollout, (each, entropy_coef) = self.learner.rollout, numbers
-        rollout.entropy_coef.fill_(entropy_coef)
-        rollout.add_gradients(Minibatch(*part), each * len(part[0]), self.learner.policy_loss)

@@ -2,7 +2,8 @@
 
 They are divided where the seed divides them: each pair of a match and each game of a collection has generators of its
 own. A task is told by specs and numbers alone; its node makes the agents anew. So a node needs the same version of
-Plyground, and the files that the specs name (runs, agents, games, books) at the same paths. Results are taken in order.
+Plyground, and the files that the specs name (runs, agents, games, books) at the same paths. Results are taken in order;
+Ray repeats a task whose node or process was lost.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,8 @@ from plyground.arena.grade import Grade
 from plyground.arena.grade import grade as grade_here
 from plyground.arena.match import Match, Progress, Records, blocks, check_pairs, combined, decide, play_pairs, rounds
 from plyground.arena.rating import Sprt, Verdict
-from plyground.cluster.connect import Cluster, NoCluster
-from plyground.errors import Error, InvalidValue, shorten
+from plyground.cluster.connect import Cluster, NoCluster, last_line
+from plyground.errors import Error, InvalidValue
 from plyground.game import Game, agent_repr, load
 from plyground.kernels import threads
 from plyground.runs.fingerprints import rules_fingerprint
@@ -42,7 +43,6 @@ TASKS_PER_CPU = 4  # of a match: the last ones end at about the same time
 AHEAD = 2  # tasks for each CPU that wait or run: the rest is not made yet
 POLL = 0.1  # seconds between two readings of `stop`
 ROWS = 8  # positions of a task that grades
-Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -79,38 +79,31 @@ def surroundings(game: Game, agents: Sequence[Agent] = ()) -> Surroundings:
     return Surroundings(str(game), rules_fingerprint(game), str(Path.cwd()), cpus, used)
 
 
-def work(around: Surroundings, function: Function, *arguments: Any) -> Any:
+def work(around: Surroundings, function: Callable[..., Any], *arguments: Any) -> Any:
     """In a process of the cluster: a task."""
     around.enter()
     return function(*arguments)
 
 
-class Task(NamedTuple):
-    """A function of this module, or of one that all nodes have, and its arguments."""
-
-    function: Function
-    arguments: tuple[Any, ...]
+Task = tuple[Callable[..., Any], *tuple[Any, ...]]  # a function that all nodes have, and its arguments
 
 
 def in_order(
     cluster: Cluster, around: Surroundings, tasks: Iterable[Task], stop: Stop = lambda: False
 ) -> Iterator[Any]:
     """The results of tasks, in their order. At most AHEAD tasks for each CPU are under way; what is not wanted any more
-    is cancelled. Ray repeats a task whose node or process was lost."""
+    is cancelled."""
     ray, biggest = cluster.ray, max(node["Resources"].get("CPU", 1) for node in cluster.ray.nodes() if node["Alive"])
     remote = ray.remote(work).options(num_cpus=min(around.cpus, int(biggest)), scheduling_strategy="SPREAD")
-    waiting, rest = deque[Any](), iter(tasks)
-
-    def submit(number: int) -> None:
-        waiting.extend(remote.remote(around, each.function, *each.arguments) for each in itertools.islice(rest, number))
-
+    submitted = (remote.remote(around, *each) for each in tasks)
+    waiting = deque[Any]()
     try:
-        submit(AHEAD * max(1, cluster.resource("CPU")))
+        waiting.extend(itertools.islice(submitted, AHEAD * max(1, cluster.resource("CPU"))))
         while waiting and not stop():
             ready, _ = ray.wait([waiting[0]], timeout=POLL)
             if ready:
                 yield _result(ray, waiting.popleft())
-                submit(1)
+                waiting.extend(itertools.islice(submitted, 1))
     finally:
         for ref in waiting:
             with suppress(Exception):  # the cluster may have ended
@@ -124,14 +117,9 @@ def _result(ray: Any, ref: Any) -> Any:
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, Error):
             raise error.cause from None
-        raise Error(f"a task failed on the cluster: {_last_line(error)}") from None
+        raise Error(f"a task failed on the cluster: {last_line(error)}") from None
     except ray.exceptions.RayError as error:
-        raise NoCluster(f"the cluster has lost a task: {_last_line(error)}") from None
-
-
-def _last_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return shorten(lines[-1] if lines else type(error).__name__, 300)
+        raise NoCluster(f"the cluster has lost a task: {last_line(error)}") from None
 
 
 # ---- matches ----
@@ -173,16 +161,16 @@ def play_matches(
     parts = [_divided(cluster, each, agents[each.first], agents[each.second]) for each in pairings]
     shared = cluster.ray.put(book) if book is not None else None
     tasks = [
-        Task(play_task, (str(game), each, pairs, shared))
+        (play_task, str(game), each, pairs, shared)
         for each, ranges in zip(pairings, parts, strict=True)
         for pairs in ranges
     ]
     results, done = in_order(cluster, surroundings(game, list(agents.values())), tasks), 0
     for ranges in parts:
         found: list[Match] = []
-        for _ in ranges:
-            found.append(next(results))
-            done += found[-1].games
+        for match in itertools.islice(results, len(ranges)):
+            found.append(match)
+            done += match.games
             if progress:
                 progress(done)
         yield combined(found)
@@ -200,37 +188,28 @@ def _divided(cluster: Cluster, pairing: Pairing, first: Agent, second: Agent) ->
     pairs = pairing.games // 2
     if not (independent(first) and independent(second)):
         return blocks(pairs, first, second)
-    size = max(1, -(-pairs // (TASKS_PER_CPU * max(1, cluster.resource("CPU")))))
+    size = cluster.share(pairs, TASKS_PER_CPU)
     return [range(start, min(start + size, pairs)) for start in range(0, pairs, size)]
 
 
-def play_match(
-    cluster: Cluster, game: Game, pairing: Pairing, progress: Progress = None, book: Records | None = None
-) -> Match:
-    """One match, as `arena.match.play_match` plays it."""
-    return next(play_matches(cluster, game, [pairing], progress, book))
-
-
-def play_until_decided(
-    cluster: Cluster, game: Game, pairing: Pairing, sprt: Sprt, progress: Progress = None, book: Records | None = None
-) -> tuple[Match, Verdict]:
-    """A sequential test, as the arena plays it; matches that follow the decision are thrown away."""
+def play_match_or_test(
+    cluster: Cluster,
+    game: Game,
+    pairing: Pairing,
+    sprt: Sprt | None = None,
+    progress: Progress = None,
+    book: Records | None = None,
+) -> tuple[Match, Verdict | None]:
+    """A match as `arena.match` plays it, or a sequential test; matches that follow its decision are thrown away."""
+    if not sprt:
+        return next(play_matches(cluster, game, [pairing], progress, book)), None
     agents = [_checked(spec, game) for spec in (pairing.first, pairing.second)]
     shared = cluster.ray.put(book) if book is not None else None
     tasks = (
-        Task(play_task, (str(game), replace(pairing, games=games, seed=seed), range(games // 2), shared))
+        (play_task, str(game), replace(pairing, games=games, seed=seed), range(games // 2), shared)
         for games, seed in rounds(pairing.games, pairing.seed)
     )
     return decide(in_order(cluster, surroundings(game, agents), tasks), sprt, pairing.games, progress)
-
-
-def play_match_or_test(
-    cluster: Cluster, game: Game, pairing: Pairing, sprt: Sprt | None, progress: Progress, book: Records | None
-) -> tuple[Match, Verdict | None]:
-    """A match, or a sequential test with its verdict."""
-    if sprt:
-        return play_until_decided(cluster, game, pairing, sprt, progress, book)
-    return play_match(cluster, game, pairing, progress, book), None
 
 
 def play_ladder(
@@ -265,9 +244,9 @@ class RemoteAgent:
 
     def act(self, states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         n = len(states)
-        size = max(ROWS, -(-n // (TASKS_PER_CPU * max(1, self.cluster.resource("CPU"))))) if self.independent else n
-        parts = [slice(start, start + size) for start in range(0, n, max(1, size))]
-        tasks = (Task(act_task, (str(self.game), self.spec, states[part], rngs[part])) for part in parts)
+        size = max(ROWS, self.cluster.share(n, TASKS_PER_CPU)) if self.independent else max(1, n)
+        parts = [slice(start, start + size) for start in range(0, n, size)]
+        tasks = ((act_task, str(self.game), self.spec, states[part], rngs[part]) for part in parts)
         actions = np.empty(n, np.int32)
         for part, (chosen, after) in zip(parts, in_order(self.cluster, self.around, tasks), strict=True):
             actions[part], rngs[part] = chosen, after
@@ -275,13 +254,7 @@ class RemoteAgent:
 
 
 def grade(
-    cluster: Cluster,
-    game: Game,
-    spec: str,
-    positions: int | Records = 1000,
-    games: int = 20,
-    seed: int = 0,
-    progress: Progress = None,
+    cluster: Cluster, game: Game, spec: str, positions: int | Records, games: int, seed: int, progress: Progress = None
 ) -> Grade:
     """A grade by the perfect player, as `arena.grade.grade` gives it; the agent chooses on the cluster.
 
@@ -301,7 +274,7 @@ def collect(cluster: Cluster, config: Collect, out: Path, report: Report, stop: 
     def play(config: Collect, numbers: range, stop: Stop) -> Iterator[list[Finished]]:
         alone, size = replace(config, threads=1), teaching.TASK
         parts = (numbers[start : start + size] for start in range(0, len(numbers), size))
-        tasks = (Task(teaching.play_games, (alone, part)) for part in parts)
+        tasks = ((teaching.play_games, alone, part) for part in parts)
         return in_order(cluster, surroundings(load(config.game)), tasks, stop)
 
     return teaching.collect(config, out, report, stop, play)

@@ -15,7 +15,7 @@ only where `to_move` changes. `rng` is an array of one uint64, the game's own ge
 on the seed alone. Encoders, cells, `observe`, `view` and `scene` are given a seat and may show only what that seat may
 know.
 
-`python -m plyground.games.interface` prints the table as `docs/adding_a_game.md` contains it.
+`python -m plyground.games.interface` prints the table as `docs/contract.md` contains it.
 """
 
 from __future__ import annotations

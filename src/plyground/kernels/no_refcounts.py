@@ -29,3 +29,8 @@ def uncounted_body(function: F) -> F:
 def uncounted_loop(function: F) -> F:
     """For the loop around it."""
     return compile_with(function, counted=False, cache=True, nogil=True)
+
+
+def uncounted_part(function: F) -> F:
+    """For a part that the compiler need not inline: code that is seldom run makes the loop around it slower."""
+    return compile_with(function, called_by_python=False, counted=False)

@@ -167,7 +167,6 @@ class AlphaZeroLearner:
         device, generators, say = self.view.device_name, [self.rng], self.state.note
         self.play_chosen = Repeated(device, self._play_chosen, generators, say)
         self.learn = Repeated(device, self._learn, generators, say)
-        self.backward = self.compute_gradients  # several processes may share it
         self.play_chosen.captures &= self.games.on_device
         self.games.check_every_ply(self.view)
         self.cycle = network_cycle(config, self.state, self.model, self.games.results, self.replay)
@@ -241,7 +240,7 @@ class AlphaZeroLearner:
 
     def _learn(self) -> Learned:
         targets = self.sample()
-        learned = self.backward(targets, targets.weights.sum().clamp(min=1))
+        learned = self.compute_gradients(targets, targets.weights.sum().clamp(min=1))
         return learned._replace(gradient=self.model.step())
 
     def compute_gradients(self, targets: Targets, total: Tensor) -> Learned:

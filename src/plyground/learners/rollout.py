@@ -74,7 +74,6 @@ class Rollout:
         self.inverse = torch.from_numpy(np.argsort(images, axis=1).astype(np.int32)).to(view.device)
         self.cycle = network_cycle(config, state, self.model, self.games.results, self.replay)
         self.entropy_coef = torch.zeros((), device=view.device)  # of this update
-        self.backward = self.add_gradients  # several processes may share it
         self.play_ply = Repeated(view.device_name, self._play, [self.rng], state.note)
         self.play_ply.captures &= self.games.on_device
         self.games.check_every_ply(view)
@@ -139,16 +138,20 @@ class Rollout:
 
     def next_values(self) -> Tensor:
         """[rows, N] the value of the state after each ply; 0 where the game has ended."""
-        replay, ended = self.replay, self.replay.plies.ended
-        found = torch.zeros_like(self.values)
-        found[:-1] = self.values[1:] * (ended[:-1] == RUNS_ON)
-        ask = ended == TRUNCATED
-        ask[-1] |= ended[-1] == RUNS_ON
-        places = ask.flatten().nonzero()[:, 0]
+        replay, found = self.replay, torch.zeros_like(self.values)
+        found[:-1] = self.values[1:] * (replay.plies.ended[:-1] == RUNS_ON)
+        places = self.bootstrapped().flatten().nonzero()[:, 0]
         if len(places):
             with torch.inference_mode():
                 states = replay.at(replay.next_states, places)
                 found.view(-1)[places] = self.model.network.with_value(self.view.observe(states))[1]
+        return found
+
+    def bootstrapped(self) -> Tensor:
+        """[rows, N] where the value of the next state is asked of the network: it is no row of this rollout."""
+        ended = self.replay.plies.ended
+        found = ended == TRUNCATED
+        found[-1] |= ended[-1] == RUNS_ON
         return found
 
     # ---- updates ----
@@ -164,7 +167,7 @@ class Rollout:
         total, sums = len(batch.indices), torch.zeros(len(MEANS), device=self.view.device)
         for start in range(0, total, self.config.batch_size):
             part = batch.rows(slice(start, start + self.config.batch_size))
-            sums += self.backward(self.minibatch(part), len(part.indices) / total, policy_loss)
+            sums += self.add_gradients(self.minibatch(part), len(part.indices) / total, policy_loss)
         return sums, self.model.step()
 
     def count_update(self, found: tuple[Tensor, Tensor]) -> dict[str, float]:

@@ -165,7 +165,7 @@ def _tick(learner: Learner) -> Event:
         "metrics": dict(state.averages),
         "buffer": learner.cycle.summary(),
         "eval_opponents": list(config.eval_opponents),
-        "cluster": getattr(learner.cycle, "cluster", str)(),
+        "cluster": getattr(learner, "cluster", str)(),
         **_watched(learner),
     }
 

@@ -19,7 +19,7 @@ from plyground.games.rng import below
 from plyground.kernels.arrays import Judge, int32, int64
 from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import STATE, choose, legal, play, play_head, seat
-from plyground.models.judge import judged
+from plyground.models.judge import judged, judged_apart
 from plyground.search.tree_arrays import (
     DRAWN,
     EVALUATE,
@@ -205,7 +205,7 @@ def play_out(i: int, n: Whole, trees: Trees, settings: Settings, judge: Judge, w
     side = trees.nodes[i, n]["side"]
     if state["outcome"] != RUNNING:
         return value_for(state["outcome"], side)
-    value = judged(state, judge)
+    value = judged_apart(state, judge)
     return value if state["to_move"] == side else -value
 
 
