@@ -38,11 +38,16 @@ def actor_of(run: str, rows: int = 8) -> tuple[Actor, bytes]:
 # ---- blocks ----
 
 
+def _of(actor: Any) -> Any:
+    """The learner within an actor."""
+    return actor.own.learner
+
+
 def test_a_block_of_alphazero_holds_whole_games_with_their_targets() -> None:
     """The values are the λ-returns of one machine's learner that has played the same games."""
     actor, weights = actor_of("alphazero", 24)
     block, _ = actor.play(Task(0, 0, 1, 0.0), weights, None)
-    plies, lam = block.plies, actor.own.learner.config.td_lambda
+    plies, lam = block.plies, _of(actor).config.td_lambda
     assert len(plies["states"]) == block.counts["plies"], "all plies of the games that have ended"
     final = plies["ended"] == 1
     assert final.sum() == block.counts["games"] > 8
@@ -69,11 +74,12 @@ def test_a_rollout_is_learned_from_as_on_one_machine() -> None:
     """The first rollout of a stream gives the learner the same advantages as its player computes."""
     run, found = "ppo, otherwise", list[Any]()
     (actor, weights), own = actor_of(run), distributed(*config_of(run))
+    learner: Any = own.learner
     plies = own.unpack(actor.play(Task(0, 0, 1, 0.0), weights, None)[0].plies)
-    own.learner.learn_from_rollout = lambda: found.append(own.learner.advantages())
-    for row in range(own.learner.config.rollout_length):
+    learner.learn_from_rollout = lambda: found.append(learner.advantages())
+    for row in range(learner.config.rollout_length):
         own.add({each: values[row * 8 : row * 8 + 8] for each, values in plies.items()})
-    for one, other in zip(found[0], actor.own.learner.advantages(), strict=True):
+    for one, other in zip(found[0], _of(actor).advantages(), strict=True):
         assert torch.equal(one, other)
 
 
