@@ -41,20 +41,30 @@ OWN: dict[str, dict[str, Any]] = {
         "network": "16+value", "buffer_size": 2000, "learning_starts": 64, "batch_size": 16, "simulations": 4, **NETWORK
     },
     "tabular": {},
+    "td": {"tuples": 5, "length": 3, "games_per_round": 4, "max_plies": 400},  # truncated games teach nothing at first
 }  # fmt: skip
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 
 
+def config_of(name: str, **settings: Any) -> Any:
+    """A learner's config; settings that it does not have are left out."""
+    kind = LEARNERS[name].config
+    return kind(**{key: value for key, value in settings.items() if key in kind.__dataclass_fields__})
+
+
 def knowledge(learner: Any) -> list[bytes]:
     """What it has learned so far, to compare."""
-    found = learner.table.state() if hasattr(learner, "table") else learner.model.network.state_dict()
-    return [np.ascontiguousarray(values).tobytes() for values in found.values()]
+    return [np.ascontiguousarray(values).tobytes() for values in learner.model.present.state().values()]
 
 
 @pytest.mark.parametrize("name", [name for name in SELF_PLAY if name != "alphazero"])  # test_alphazero.py
 def test_fifty_updates(name: str, game: pg.Game) -> None:
     """On every game, with the network that fits its first encoder: finite metrics, no illegal action."""
-    config = LEARNERS[name].config(game=str(game), **COMMON, **OWN[name])
+    config = config_of(name, game=str(game), **{**COMMON, **OWN[name]})
+    if name == "td" and game.rules.CELLS is None:
+        with pytest.raises(Error, match="has no cells"):
+            new_learner(resolve(config))
+        return
     if name == "tabular" and game.rules.hidden and "sequence" not in str(game):
         with pytest.raises(Error, match="hides something from its players"):
             resolve(config)
@@ -86,6 +96,7 @@ LEARNS: dict[str, dict[str, Any]] = {
     "a2c": {"network": "64+value", "rollout_length": 4, "learning_rate": 5e-3, "batch_size": 256},
     "ppo": {"network": "64+value", "rollout_length": 16, "learning_rate": 3e-3, "batch_size": 256},
     "tabular": {"epsilon": 0.3, "alpha": 0.3},
+    "td": {"tuples": 8, "length": 6},
 }  # fmt: skip
 
 
@@ -99,7 +110,7 @@ def test_after_some_games_it_is_clearly_stronger_than_untrained(name: str) -> No
     settings = {"game": ROW, "seed": 1, "num_envs": 64, "games_per_cycle": 5000, "cycles": 1, "opening_plies": 3}
     if name != "tabular":
         settings["threads"] = 1
-    learner = new_learner(resolve(LEARNERS[name].config(**settings, **LEARNS[name])))
+    learner = new_learner(resolve(config_of(name, **settings, **LEARNS[name])))
     game, opponent = learner.game, make("random", learner.game)
     before = score(game, learner.model.agent(), opponent)
     while learner.cycle.progress() < 1:
