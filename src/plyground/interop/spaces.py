@@ -110,12 +110,8 @@ def render(position: Position, mode: str | None, seat: int | None = None) -> str
     seat = position.seat if seat is None else seat
     if mode == "ansi":
         return position.game.rules.observe(position.state, seat)
-    if mode == "rgb_array":
-        return _picture(position, seat)
-    raise InvalidValue(f"render_mode is one of {', '.join(RENDER_MODES)}, not {mode!r}")
-
-
-def _picture(position: Position, seat: int) -> NDArray[np.uint8]:
+    if mode != "rgb_array":
+        raise InvalidValue(f"render_mode is one of {', '.join(RENDER_MODES)}, not {mode!r}")
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
