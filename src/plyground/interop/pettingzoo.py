@@ -121,10 +121,10 @@ class GameEnv(pettingzoo.AECEnv[str, Observation, int]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)  # pyright: ignore[reportArgumentType]
             return
-        check_action(action, self.encoded)
+        number = check_action(action, self.encoded)
         self._cumulative_rewards[agent] = 0.0
-        if self._mask[action]:
-            self._action[0] = self.encoded.action(int(self._seats[0]), action)
+        if self._mask[number]:
+            self._action[0] = self.encoded.action(int(self._seats[0]), number)
             self.encoded.kernels.play_all(self._states, self._action, self._rngs, self._work)
             self.plies += 1
             outcome = int(self._states["outcome"][0])

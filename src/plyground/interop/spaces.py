@@ -97,11 +97,12 @@ class EncodedGame:
         return seats
 
 
-def check_action(action: Any, encoded: EncodedGame) -> None:
-    """Refuse what is no number of an action; whether it is legal is another question."""
+def check_action(action: Any, encoded: EncodedGame) -> int:
+    """The number of an action; refuses what is none. Whether it is legal is another question."""
     count = encoded.game.num_actions
     if not isinstance(action, int | np.integer) or isinstance(action, bool) or not 0 <= action < count:
         raise InvalidValue(f"an action of {encoded.game} is a whole number of 0 to {count - 1}, not {action!r}")
+    return int(action)
 
 
 def render(position: Position, mode: str | None, seat: int | None = None) -> str | NDArray[np.uint8]:
