@@ -102,7 +102,7 @@ def check_action(action: Any, encoded: EncodedGame) -> int:
     count = encoded.game.num_actions
     if not isinstance(action, int | np.integer) or isinstance(action, bool) or not 0 <= action < count:
         raise InvalidValue(f"an action of {encoded.game} is a whole number of 0 to {count - 1}, not {action!r}")
-    return int(action)
+    return int(action)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def render(position: Position, mode: str | None, seat: int | None = None) -> str | NDArray[np.uint8]:

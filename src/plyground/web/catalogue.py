@@ -105,7 +105,13 @@ class Catalogue:
             found.append(_choice(NETWORK, "Network", "networks", table))
             if can_search_trees(game):
                 found.append(_choice(NETWORK_SEARCH, "Network with search", "networks", table))
-        found += self._runs_of(game)
+        for path in sorted(each.parent for each in self.runs.glob("*/config.toml")):
+            try:
+                if steps_of(path) and _same_game(game_of_run(path), game):  # it has learned this game
+                    info = Opponent(run_opponent(path.name), path.name, "runs", "the newest checkpoint of this run")
+                    found.append(Choice(info, functools.partial(_newest, path)))
+            except (Error, OSError):
+                continue  # a damaged run is shown in the list of runs, with the reason
         found += [
             _choice(f"added:{number}", spec, "added", table, spec)
             for number, spec in enumerate(self.added)
@@ -115,18 +121,6 @@ class Catalogue:
 
     def _level(self, number: int) -> Choice:
         return Choice(Opponent(f"level:{number}", f"Level {number}", "levels"), lambda: f"level:{number}")
-
-    def _runs_of(self, game: Game) -> list[Choice]:
-        """The runs that have learned this game and have a checkpoint."""
-        found = list[Choice]()
-        for path in sorted(each.parent for each in self.runs.glob("*/config.toml")):
-            try:
-                if steps_of(path) and _same_game(game_of_run(path), game):
-                    info = Opponent(run_opponent(path.name), path.name, "runs", "the newest checkpoint of this run")
-                    found.append(Choice(info, functools.partial(_newest, path)))
-            except (Error, OSError):
-                continue  # a damaged run is shown in the list of runs, with the reason
-        return found
 
     def choice(self, name: str, game: Game, opponent: str) -> Choice:
         found = self.opponents(name, game)
