@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from plyground.errors import Error, InvalidValue
 from plyground.games.interface import value_for
 from plyground.position import Position
-from plyground.search.analysis import Analysis, Analyst, MoveAnalysis, last_analysis
+from plyground.search.analysis import Analysis, Analyst, last_analysis
 
 SOLVER_SECONDS = 20.0  # for one position; where they are not enough, the search counts
 THRESHOLDS = {"blunder": 0.3, "mistake": 0.2, "inaccuracy": 0.1}
@@ -119,7 +119,9 @@ def _judge(
     """A move from the analyses of the positions before and after it."""
     mover = position.to_move
     value = _value(after, after_found, mover)
-    played, best = next(move for move in found.moves if move.action == action), _best(found, action)
+    played, best = next(move for move in found.moves if move.action == action), found.moves[0]
+    if best.exact is not None:  # the move that the solver prefers, in doubt the one that was played
+        best = max(found.moves, key=lambda move: (move.exact or 0, move.action == action))
     lost = 0.0 if best.action == action else max(0.0, found.value - value)
     exact = _sign(played.exact)
     if exact is not None:
@@ -142,14 +144,6 @@ def _judge(
         result=_result(after, after_found),
         actions=best.actions if lost else played.actions,
     )
-
-
-def _best(found: Analysis, played: int) -> MoveAnalysis:
-    """The move that the solver prefers, in doubt the one that was played, then as the search orders them; without a
-    solver the move that the search would play."""
-    if found.moves[0].exact is None:
-        return found.moves[0]
-    return max(found.moves, key=lambda move: (move.exact or 0, move.action == played))
 
 
 def _value(position: Position, found: Analysis | None, side: int) -> float:

@@ -97,8 +97,16 @@ def save_pictures(
     for place, (title, limits, drawn) in zip(axes[0], panels, strict=True):
         draw_curves(place, drawn, [name])
         place.set(xlabel="seconds", title=title, ylim=limits)
-    _draw_visits(axes[1, 0], last["visits"])
-    _draw_values(axes[1, 1], cycles)
+    visits = last["visits"]
+    used = max((k for k, count in enumerate(visits) if count), default=0) + 1
+    axes[1, 0].bar(range(used), visits[:used], color=BLUE)
+    axes[1, 0].set_xticks(range(used), [f"{2**k:,}" for k in range(used)], rotation=45, fontsize=SMALL)
+    text, scale = "How often entries were visited", "log" if any(visits) else "linear"
+    label(axes[1, 0], grid="y", xlabel="visits of an entry, at least", ylabel="entries", title=text, yscale=scale)
+    for cycle, colour, text in ((cycles[0], GREY, "first cycle"), (last, BLUE, "last cycle")):
+        edges, counts = np.array(cycle["values"]["edges"]), np.array(cycle["values"]["counts"])
+        axes[1, 1].stairs(counts / max(1, counts.sum()), edges, color=colour, fill=colour == GREY, label=text)
+    label(axes[1, 1], legend=True, xlabel="value", ylabel="share of entries", title="Values")
     _draw_squares(axes[1, 2], figure, last["squares"])
     save_figure(target, figure, shared)
 
@@ -113,21 +121,6 @@ def _check_shapes(cycles: Sequence[Mapping[str, Any]]) -> None:
             raise InvalidValue(f"the values of cycle {cycle['cycle']} are no histogram: edges and counts do not fit")
         if max(map(len, (cycle["visits"], cycle["values"]["edges"], cycle["squares"], cycle["squares"][0]))) > 1000:
             raise InvalidValue(f"cycle {cycle['cycle']} has more numbers than a picture shows")
-
-
-def _draw_visits(axes: Axes, visits: Sequence[int]) -> None:
-    used = max((k for k, count in enumerate(visits) if count), default=0) + 1
-    axes.bar(range(used), visits[:used], color=BLUE)
-    axes.set_xticks(range(used), [f"{2**k:,}" for k in range(used)], rotation=45, fontsize=SMALL)
-    title, scale = "How often entries were visited", "log" if any(visits) else "linear"
-    label(axes, grid="y", xlabel="visits of an entry, at least", ylabel="entries", title=title, yscale=scale)
-
-
-def _draw_values(axes: Axes, cycles: Sequence[Mapping[str, Any]]) -> None:
-    for cycle, colour, name in ((cycles[0], GREY, "first cycle"), (cycles[-1], BLUE, "last cycle")):
-        edges, counts = np.array(cycle["values"]["edges"]), np.array(cycle["values"]["counts"])
-        axes.stairs(counts / max(1, counts.sum()), edges, color=colour, fill=colour == GREY, label=name)
-    label(axes, legend=True, xlabel="value", ylabel="share of entries", title="Values")
 
 
 def _draw_squares(axes: Axes, figure: Figure, squares: Sequence[Sequence[int]]) -> None:

@@ -114,7 +114,14 @@ def page(run: Path, stages: Sequence[Stage], positions: str, count: int, teacher
     view, matched = stages[0].agent.view, (f"match@{k}" for k in KS)
     measured = ("", *matched, "KL", "entropy (even choice)", "value error")
     results = ("", "against", "score", "95% interval", "wins, draws, losses", "plies", "how games ended")
-    played = [(stage.name, spec, *_match_cells(match)) for stage in stages for spec, match in stage.matches.items()]
+    played = list[Sequence[str]]()
+    for stage, spec, match in ((each, *found) for each in stages for found in each.matches.items()):
+        endings = [f"{name} {count}" for name, count in Counter(match.endings).most_common()]
+        endings += [f"stopped {match.unfinished}"] if match.unfinished else []
+        counts = f"{match.wins}, {match.draws}, {match.losses}"
+        played.append(
+            (stage.name, spec, *score_cells(summary(match)), counts, f"{match.plies:.0f}", ", ".join(endings))
+        )
     paragraphs = [
         f"# {run.name}: learned from {teacher}",
         f"{view.game}, encoder {view.encoder}. All play without search: the best legal action.",
@@ -134,13 +141,6 @@ def _held_out_cells(stage: Stage, positions: int) -> tuple[str, ...]:
     entropy = f"{found['entropy']:.2f} ({found['even_entropy']:.2f})"
     shares = (f"{each:.1%}" for each in others)
     return stage.name, matched, *shares, f"{found['kl']:.3f}", entropy, f"{found['value_error']:.3f}"
-
-
-def _match_cells(match: Match) -> tuple[str, ...]:
-    endings = [f"{name} {count}" for name, count in Counter(match.endings).most_common()]
-    endings += [f"stopped {match.unfinished}"] if match.unfinished else []
-    results = f"{match.wins}, {match.draws}, {match.losses}"
-    return *score_cells(summary(match)), results, f"{match.plies:.0f}", ", ".join(endings)
 
 
 def save_picture(target: Path, stages: Sequence[Stage]) -> None:
