@@ -192,7 +192,12 @@ def show_match(
     if result.all_seeing:
         _tell_all_seeing(result)
     if sprt and verdict:
-        ratio, decided = sprt.ratio(result.scores.mean(axis=1)), _decided(sprt, verdict, a, b)
+        from plyground.arena.rating import Verdict
+
+        nearer, other = (sprt.elo1, sprt.elo0) if verdict == Verdict.STRONGER else (sprt.elo0, sprt.elo1)
+        accepted = f"{a} is {nearer:+g} rather than {other:+g} Elo above {b},"
+        decided = verdict if verdict == Verdict.OPEN else accepted
+        ratio = sprt.ratio(result.scores.mean(axis=1))
         console.print(
             f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: {decided} after {counted(result.games, 'game')} "
             f"(log-likelihood ratio {ratio:.2f}, decided at ±{sprt.limit:.2f})"
@@ -203,14 +208,6 @@ def _tell_all_seeing(result: Match | Grade) -> None:
     from plyground.agents.agent import told_to_see
 
     console.print(f"no measure of strength: {told_to_see(result.all_seeing)}")
-
-
-def _decided(sprt: Sprt, verdict: Verdict, a: str, b: str) -> str:
-    """The hypothesis that a sequential test has accepted."""
-    from plyground.arena.rating import Verdict
-
-    nearer, other = (sprt.elo1, sprt.elo0) if verdict == Verdict.STRONGER else (sprt.elo0, sprt.elo1)
-    return verdict if verdict == Verdict.OPEN else f"{a} is {nearer:+g} rather than {other:+g} Elo above {b},"
 
 
 def match_numbers(result: Match) -> Mapping[str, object]:

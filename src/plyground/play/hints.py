@@ -11,7 +11,7 @@ from plyground.game import Game
 from plyground.games import GAMES
 from plyground.play import typed
 from plyground.position import Position
-from plyground.report.analysis import Scores, solve
+from plyground.report.analysis import solve
 from plyground.search.analysis import Analysis, MoveAnalysis
 
 SHORT = 6  # plies of the expected play
@@ -31,7 +31,14 @@ def hint(position: Position) -> Hint:
     game, position = position.game, position.in_thought()
     own = [advice] if game.rules.advise is not None and (advice := game.rules.advise(position)) else []
     scores = solve(position)
-    found = _by_solver(position, scores) if scores else _by_agent(position, adviser(game))
+    if scores:
+        most = max(score for score, _ in scores.values())
+        best, *others = [action for action, (score, _) in scores.items() if score == most]
+        same = ", ".join(position.notation(action) for action in others)
+        why = f"it {scores[best][1]}{f' (equally good: {same})' if same else ''}"
+        found = Hint([best], f"the solver would play {position.notation(best)}: {why}")
+    else:
+        found = _by_agent(position, adviser(game))
     return Hint(found.actions, ". ".join([*own, found.text]))
 
 
@@ -57,13 +64,6 @@ def prepare(start: Position) -> None:
     """Compile everything that hints need."""
     if not start.over:
         hint(start)
-
-
-def _by_solver(position: Position, scores: Scores) -> Hint:
-    best, *others = [action for action in scores if scores[action][0] == max(score for score, _ in scores.values())]
-    same = ", ".join(typed.notation(position, action) for action in others)
-    why = f"it {scores[best][1]}{f' (equally good: {same})' if same else ''}"
-    return Hint([best], f"the solver would play {typed.notation(position, best)}: {why}")
 
 
 def _by_agent(position: Position, agent: str) -> Hint:

@@ -42,7 +42,7 @@ def read(position: Position, text: str, played: bool = False) -> list[int]:
     found = candidates(position, text)
     longer = [] if found else completions(position, text)
     if len(found) > 1 or longer:
-        raise Ambiguous(question(text, [notation(position, action) for action in found or longer]))
+        raise Ambiguous(question(text, [position.notation(action) for action in found or longer]))
     moves = found or _one_by_one(position, text.split(), played) or whole_turn(position, text, played)
     moves = moves or pawn_turn(position, text)
     short = [] if moves else short_turns(position, text)
@@ -51,8 +51,12 @@ def read(position: Position, text: str, played: bool = False) -> list[int]:
         raise Ambiguous(question(text, [_complete(turn) for turn in short]))
     moves = moves or [action for actions in exact for action in actions]
     if not moves:
-        strange = _strange(text, words_of_moves(position))
-        raise IllegalAction(f"{shorten(repr(text))} is not legal here{strange}; {_instead(position)}")
+        names = words_of_moves(position)
+        known = {word.casefold() for name in names for word in name}
+        strange = [word for word in text.split() if word.casefold() not in known]  # such as a card not held
+        several = strange and any(len(name) > 1 for name in names)
+        why = f": no legal move has {shorten(strange[0])}" if several else ""
+        raise IllegalAction(f"{shorten(repr(text))} is not legal here{why}; {_instead(position)}")
     return moves
 
 
@@ -65,13 +69,6 @@ def _instead(position: Position) -> str:
         return "`moves` lists the legal moves"
     firsts = [turn_text([position], [action]).lstrip(">") for action in position.legal()]
     return f"{begin}: {', '.join(firsts)}; `moves` lists whole turns"
-
-
-def _strange(text: str, names: Sequence[Sequence[str]]) -> str:
-    """Where moves have several words: the first word of a text that none of them has, such as a card not held."""
-    known = {word.casefold() for name in names for word in name}
-    strange = [word for word in text.split() if word.casefold() not in known]
-    return f": no legal move has {shorten(strange[0])}" if strange and any(len(name) > 1 for name in names) else ""
 
 
 def without_number(position: Position, text: str) -> str:
@@ -165,7 +162,7 @@ def _complete(turn: Turn) -> str:
 def asked(position: Position, text: str) -> list[str]:
     """What an incomplete text may mean."""
     actions = completions(position, text)
-    return [notation(position, action) for action in actions] or list(map(_complete, short_turns(position, text)))
+    return [position.notation(action) for action in actions] or list(map(_complete, short_turns(position, text)))
 
 
 def _one_by_one(start: Position, parts: Sequence[str], played: bool) -> list[int]:
@@ -204,11 +201,6 @@ def question(text: str, names: Sequence[str]) -> str:
     return f"{shorten(text)}: {' '.join([*lead, shorten(', '.join(most), 400)])} or {last}?"
 
 
-def notation(position: Position, action: int) -> str:
-    """An action as people write it."""
-    return position.notation(action)
-
-
 def part(position: Position, action: int) -> str:
     """An action as people write it or, where a turn has several, as a part of the turn: `e2`, then `>e4`."""
     return turn_text([position], [action])
@@ -229,7 +221,7 @@ def turn_text(positions: Sequence[Position], actions: Sequence[int]) -> str:
     write = positions[0].game.rules.turn_text
     if write is not None:
         return write([(position.state, action) for position, action in zip(positions, actions, strict=True)])
-    return " ".join(notation(position, action) for position, action in zip(positions, actions, strict=True))
+    return " ".join(position.notation(action) for position, action in zip(positions, actions, strict=True))
 
 
 def turns_of(position: Position, actions: Sequence[int]) -> list[Turn]:

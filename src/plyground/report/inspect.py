@@ -36,33 +36,26 @@ def inspect_run(run: Path) -> Inspection:
     scores = "".join(f", {spec} {score['score']:.1%}" for spec, score in best.get("eval_opponents", {}).items())
     steps = f"Checkpoints: {', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}"
     what = f"{config.get('learner', '?')} on {Path(config.get('game', '?')).name}"
-    if "table.safetensors" in checkpoint.manifest["files"]:
-        agent = f"Table of {_visits(checkpoint).size:,} entries with the key {config.get('key', '?')}"
+    files = checkpoint.manifest["files"]
+    experience: dict[str, Any]
+    if "table.safetensors" in files:
+        tensors = checkpoint.tensors("table")
+        visits = tensors.get("visits")
+        if visits is None or visits.dtype.kind not in "ui":
+            raise DamagedFile(f"{checkpoint.path}/table.safetensors has no visits")
+        agent = f"Table of {visits.size:,} entries with the key {config.get('key', '?')}"
+        once = float((visits == 1).mean()) if visits.size else 0.0
+        experience = {"entries": visits.size, "visited_once": once, "most_visits": int(visits.max(initial=0))}
+        experience["bytes"] = sum(each.nbytes for each in tensors.values())
     else:
         weights = sum(each.size for each in checkpoint.tensors("network").values())
         agent = f"Network {config.get('network', '?')} ({weights:,} weights) on {config.get('encoder', '?')}"
-    return Inspection(f"{what}. {agent}. {steps}", checkpoint.step, _experience(run, checkpoint))
-
-
-def _visits(checkpoint: Checkpoint) -> NDArray[Any]:
-    found = checkpoint.tensors("table").get("visits")
-    if found is None or found.dtype.kind not in "ui":
-        raise DamagedFile(f"{checkpoint.path}/table.safetensors has no visits")
-    return found
-
-
-def _experience(run: Path, checkpoint: Checkpoint) -> dict[str, Any]:
-    """What the table or the replay buffer holds; of an imitation run, how many examples there were."""
-    files = checkpoint.manifest["files"]
-    if "table.safetensors" in files:
-        visits = _visits(checkpoint)
-        once = float((visits == 1).mean()) if visits.size else 0.0
-        size = sum(each.nbytes for each in checkpoint.tensors("table").values())
-        return {"entries": visits.size, "visited_once": once, "most_visits": int(visits.max(initial=0)), "bytes": size}
-    if REPLAY in files and (checkpoint.path / REPLAY).exists():
-        return _of_replay(checkpoint)
-    last = read_metrics(run).last
-    return {name: last[name] for name in ("examples", "held_out", "rejected") if name in last}
+        if REPLAY in files and (checkpoint.path / REPLAY).exists():
+            experience = _of_replay(checkpoint)
+        else:  # of an imitation run, how many examples there were
+            last = read_metrics(run).last
+            experience = {name: last[name] for name in ("examples", "held_out", "rejected") if name in last}
+    return Inspection(f"{what}. {agent}. {steps}", checkpoint.step, experience)
 
 
 def _of_replay(checkpoint: Checkpoint) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from plyground.runs.directory import (
     trust_run,
 )
 from plyground.runs.files import checksum, write_whole
-from plyground.runs.metrics import RunMetrics, read_metrics
+from plyground.runs.metrics import read_metrics
 from plyground.runs.settings import to_toml
 
 PICTURED_PLIES = 16
@@ -75,7 +75,19 @@ def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             write_whole(folder / name, content, shared=True)
-        pictures = _draw(run, folder, agent, metrics)
+        position = game.start()  # of a game against itself
+        for _ in range(PICTURED_PLIES):
+            after = position.play(position.ask(agent))
+            if after.over:
+                break
+            position = after
+        figure = new_figure(5, 5.4)
+        draw_board(figure.add_subplot(), position)
+        save_figure(folder / "board.png", figure)
+        pictures = ["board.png"]
+        if has_curves(metrics):
+            save_curves(folder / "curves.png", [run])
+            pictures.append("curves.png")
         trained = totals(metrics) if metrics.lines else ""
         card = model_card(folder.name, agent, config, trained, scores, licence, pictures)
         write_whole(folder / "README.md", card.encode(), shared=True)
@@ -88,23 +100,6 @@ def without_folders(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_folders(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
     return FOLDERS.sub("", value) if isinstance(value, str) else value
-
-
-def _draw(run: Path, folder: Path, agent: Any, metrics: RunMetrics) -> list[str]:
-    """A position of a game against itself, and the learning curves if there are any."""
-    position = agent.game.start()
-    for _ in range(PICTURED_PLIES):
-        after = position.play(position.ask(agent))
-        if after.over:
-            break
-        position = after
-    figure = new_figure(5, 5.4)
-    draw_board(figure.add_subplot(), position)
-    save_figure(folder / "board.png", figure)
-    if not has_curves(metrics):
-        return ["board.png"]
-    save_curves(folder / "curves.png", [run])
-    return ["board.png", "curves.png"]
 
 
 # ---- the model card ----
