@@ -252,7 +252,8 @@ def write_game(line: Line, players: tuple[str, str], shown: bool = True, sealed:
         secret = "\n".join([f"position: {start.text}", *drawn])
         begins.append(f"sealed: {seal(secret)}")
     if game.rules.turn_text is None:
-        lines = list(map(typed.named, line.positions, line.actions))
+        before = zip(line.positions, line.actions, strict=False)  # the last position is after all of them
+        lines = [f"{sides[position.to_move]} {position.name(action)}" for position, action in before]
     else:
         lines = [f"{sides[line.positions[ply].to_move]} {line.turn_text(k)}" for k, ply in enumerate(line.turns)]
     return "\n".join([*head, *begins, f"result: {_results(game)[line.outcome]}{reason}", "", *lines, ""])

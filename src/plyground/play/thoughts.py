@@ -63,30 +63,26 @@ def in_whole_turns(position: Position, agent: Any, found: Analysis) -> Analysis:
     moves = list[MoveAnalysis]()
     for number, move in enumerate(found.moves):
         tells = move.value is not None or (by_prior and move.prior > 0.0)
-        whole = tells and (number < 2 or (number < MOST and time.perf_counter() < end))
-        unknown = replace(move, value=None, prior=0.0 if by_prior else move.prior)
-        moves.append(_whole(position, agent, move, by_prior) if whole else unknown)
+        if not (tells and (number < 2 or (number < MOST and time.perf_counter() < end))):
+            moves.append(replace(move, value=None, prior=0.0 if by_prior else move.prior))
+            continue
+        here = _after(position, move.actions)
+        while here.to_move == position.to_move and not here.over and len(move.line) < LONGEST:
+            best = here.analyse(agent).moves[0]
+            move = replace(
+                best,  # what is thought of the turn's last action
+                name=move.name,
+                action=move.action,
+                line=[*move.line, *best.line],
+                actions=[*move.actions, *best.actions],
+                prior=move.prior * best.prior if by_prior else move.prior,
+                value=move.value if best.value is None else best.value,
+            )
+            here = _after(here, best.actions)
+        moves.append(move)
     worst = -2.0
     moves.sort(key=lambda move: (-(worst if move.value is None else move.value), -move.prior))
     return replace(found, moves=moves)
-
-
-def _whole(position: Position, agent: Any, move: MoveAnalysis, by_prior: bool) -> MoveAnalysis:
-    """A move with its whole turn, and with what is thought of the turn's last action."""
-    here = _after(position, move.actions)
-    while here.to_move == position.to_move and not here.over and len(move.line) < LONGEST:
-        best = here.analyse(agent).moves[0]
-        move = replace(
-            best,
-            name=move.name,
-            action=move.action,
-            line=[*move.line, *best.line],
-            actions=[*move.actions, *best.actions],
-            prior=move.prior * best.prior if by_prior else move.prior,
-            value=move.value if best.value is None else best.value,
-        )
-        here = _after(here, best.actions)
-    return move
 
 
 def _after(position: Position, line: Sequence[int]) -> Position:

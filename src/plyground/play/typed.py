@@ -55,20 +55,17 @@ def read(position: Position, text: str, played: bool = False) -> list[int]:
         known = {word.casefold() for name in names for word in name}
         strange = [word for word in text.split() if word.casefold() not in known]  # such as a card not held
         several = strange and any(len(name) > 1 for name in names)
+        turns, legal = legal_turns(position), position.legal()
+        if len(turns) <= FEW:
+            may = f"legal: {', '.join(turns)}"
+        elif position.game.rules.turn_text is None or len(legal) > FEW:
+            may = "`moves` lists the legal moves"
+        else:
+            firsts = ", ".join(part(position, action).lstrip(">") for action in legal)
+            may = f"{position.game.rules.prompt(position.state)}: {firsts}; `moves` lists whole turns"
         why = f": no legal move has {shorten(strange[0])}" if several else ""
-        raise IllegalAction(f"{shorten(repr(text))} is not legal here{why}; {_instead(position)}")
+        raise IllegalAction(f"{shorten(repr(text))} is not legal here{why}; {may}")
     return moves
-
-
-def _instead(position: Position) -> str:
-    """What may be typed: the legal moves; the first actions of turns; or, where these are many, how to list them."""
-    turns, begin = legal_turns(position), position.game.rules.prompt(position.state)
-    if len(turns) <= FEW:
-        return f"legal: {', '.join(turns)}"
-    if position.game.rules.turn_text is None or len(position.legal()) > FEW:
-        return "`moves` lists the legal moves"
-    firsts = [turn_text([position], [action]).lstrip(">") for action in position.legal()]
-    return f"{begin}: {', '.join(firsts)}; `moves` lists whole turns"
 
 
 def without_number(position: Position, text: str) -> str:
@@ -204,11 +201,6 @@ def question(text: str, names: Sequence[str]) -> str:
 def part(position: Position, action: int) -> str:
     """An action as people write it or, where a turn has several, as a part of the turn: `e2`, then `>e4`."""
     return turn_text([position], [action])
-
-
-def named(position: Position, action: int) -> str:
-    """An action with its side: `white Le2`."""
-    return f"{position.game.rules.SIDES[position.to_move]} {position.name(action)}"
 
 
 def as_first_word(name: str) -> str:
