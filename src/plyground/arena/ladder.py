@@ -145,9 +145,7 @@ def ladder(
     of runs.
     """
     game, names, own = load(game), list[str](), dict[str, Agent]()
-    given: Any = agents
-    several = hasattr(given, "__iter__") and not isinstance(given, str) and not callable(given)  # torch modules can be
-    for each in [*(given if several else (given,)), *more]:
+    for each in [*_listed(agents), *more]:
         if isinstance(each, str):
             names.append(each)
             continue
@@ -163,6 +161,13 @@ def ladder(
     if twice := [name for name in own if names.count(name) > 1]:
         raise InvalidValue(f"two agents of this ladder are called {twice[0]}: give one another name, by its `__str__`")
     return climb(game, names, games, seed, path, own=own)
+
+
+def _listed(agents: Any) -> list[Any]:
+    """One agent, or several, as a list; some torch modules can be iterated."""
+    if isinstance(agents, str) or callable(agents) or not hasattr(agents, "__iter__"):
+        return [agents]
+    return [*agents]
 
 
 def climb(

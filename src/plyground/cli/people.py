@@ -378,8 +378,9 @@ def uci(
 
     from plyground.interop.uci_engine import UciEngine
 
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
+    for stream in (sys.stdin,):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     engine = UciEngine(lambda line: print(line, flush=True), agent)
     with suppress(KeyboardInterrupt), interruptible():  # Ctrl-C where the GUI was started reaches the engine too
         engine.run(iter(sys.stdin.readline, ""))
