@@ -106,19 +106,14 @@ class Display:
                 shares = [scores[spec]["score"] for spec in opponents]
                 table.add_row(str(cycle), *(f"{share:4.0%} {'█' * round(room * share)}" for share in shares))
             parts.append(table)
-        parts += self._game(tick, len(parts))
+        board: str = tick.get("board", "")  # of one of the games that are being played, if there is room for it
+        height = len(parts) + min(ROWS, len(self.scores)) + 5 + board.count("\n")
+        if board and height <= console.height and max(map(len, board.splitlines())) <= console.width:
+            drawn = Text(f"\n{board}")
+            for pattern, style in tick["styles"].items():
+                drawn.highlight_regex(pattern, style)
+            parts += [drawn, Text(tick["players"], style="dim")]
         return Group(*parts, *([Text(self.note, style="dim")] if self.note else []))
-
-    def _game(self, tick: Event, lines: int) -> list[Text]:
-        """One of the games that are being played, if the terminal has room for it."""
-        board = tick.get("board", "")
-        used = lines + min(ROWS, len(self.scores)) + 5
-        if not board or used + board.count("\n") > console.height or max(map(len, board.splitlines())) > console.width:
-            return []
-        drawn = Text(f"\n{board}")
-        for pattern, style in tick["styles"].items():
-            drawn.highlight_regex(pattern, style)
-        return [drawn, Text(tick["players"], style="dim")]
 
 
 def show_report(text: str) -> None:
