@@ -69,27 +69,23 @@ def prepare(start: Position) -> None:
 def _by_agent(position: Position, agent: str) -> Hint:
     found: Analysis = position.analyse(agent)
     turns = typed.turns_of(position, found.moves[0].actions)
-    why = _why(position, found, [turn.text for turn in turns])
-    return Hint(turns[0].actions, f"{agent} would {turns[0].advice}: {why}")
-
-
-def _why(position: Position, found: Analysis, line: list[str]) -> str:
-    """The result that is proven, or what the value means; the next best move; and the expected play."""
     best = found.moves[0]
     if best.proven == "win":
-        return f"it wins{_distance(best)}"
-    if best.proven == "loss":
-        return f"every move loses, this one{_distance(best)}"
-    if best.proven == "draw":
-        return "it is a draw, and nothing is better"
-    parts = [f"{standing(best.value or 0.0)} ({best.value or 0.0:+z.2f})"]
-    others = [move for move in found.moves[1:] if move.value is not None]
-    if others:
-        second = typed.turns_of(position, others[0].actions)[0].text
-        parts.append(f"next best {second} ({others[0].value:+z.2f})")
-    if len(line) > 1:
-        parts.append(f"expected {' '.join(line[:SHORT])}")
-    return "; ".join(parts)
+        why = f"it wins{_distance(best)}"
+    elif best.proven == "loss":
+        why = f"every move loses, this one{_distance(best)}"
+    elif best.proven == "draw":
+        why = "it is a draw, and nothing is better"
+    else:  # what the value means, the next best move, and the expected play
+        parts = [f"{standing(best.value or 0.0)} ({best.value or 0.0:+z.2f})"]
+        others = [move for move in found.moves[1:] if move.value is not None]
+        if others:
+            second = typed.turns_of(position, others[0].actions)[0].text
+            parts.append(f"next best {second} ({others[0].value:+z.2f})")
+        if len(turns) > 1:
+            parts.append(f"expected {' '.join(turn.text for turn in turns[:SHORT])}")
+        why = "; ".join(parts)
+    return Hint(turns[0].actions, f"{agent} would {turns[0].advice}: {why}")
 
 
 def standing(value: float) -> str:

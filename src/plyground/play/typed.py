@@ -218,29 +218,26 @@ def turn_text(positions: Sequence[Position], actions: Sequence[int]) -> str:
 
 def turns_of(position: Position, actions: Sequence[int]) -> list[Turn]:
     """A line of actions turn by turn. A last turn that is cut off is left out, unless it is the first."""
-    positions, turns, first = [position], list[Turn](), 0
+    positions, turns, first, rules = [position], list[Turn](), 0, position.game.rules
     for number, action in enumerate(actions, start=1):
-        if number < len(actions) or position.game.rules.turn_text is not None:
+        if number < len(actions) or rules.turn_text is not None:
             positions.append(positions[-1].play(action))
     for place in range(1, len(actions) + 1):
-        if place == len(actions) or positions[place].to_move != positions[first].to_move:
-            turns.append(_turn(positions[first : place + 1], list(actions[first:place])))
-            first = place
+        if place < len(actions) and positions[place].to_move == positions[first].to_move:
+            continue
+        begin, end, own = positions[first], positions[: place + 1][-1], list(actions[first:place])
+        text, whole = turn_text(positions[first:place], own), True
+        if rules.turn_text is not None and rules.typed_turn is not None:
+            whole = end.over or end.to_move != begin.to_move
+            goes_on = "" if whole else " ..."
+            try:
+                rules.typed_turn(text, begin.to_move)
+                text += goes_on
+            except InvalidText:  # it begins in the middle, or is only the beginning
+                text, whole = f"{rules.prompt(begin.state)} {text.lstrip('>')}{goes_on}", False
+        turns.append(Turn(own, text, whole))
+        first = place
     return [turn for number, turn in enumerate(turns) if number == 0 or turn.whole]
-
-
-def _turn(positions: Sequence[Position], actions: list[int]) -> Turn:
-    """The turn of some actions; `positions` are those before each and, where turns have several actions, the last."""
-    rules, begin, end = positions[0].game.rules, positions[0], positions[-1]
-    text = turn_text(positions[: len(actions)], actions)
-    if rules.turn_text is None or rules.typed_turn is None:
-        return Turn(actions, text, whole=True)
-    ended = end.over or end.to_move != begin.to_move
-    try:
-        rules.typed_turn(text, begin.to_move)
-    except InvalidText:  # it begins in the middle, or is only the beginning
-        return Turn(actions, f"{rules.prompt(begin.state)} {text.lstrip('>')}{'' if ended else ' ...'}", whole=False)
-    return Turn(actions, text if ended else f"{text} ...", ended)
 
 
 def legal_turns(position: Position) -> list[str]:
