@@ -169,6 +169,7 @@ def test_ctrl_c_raises_only_in_blocks_and_commands_that_need_it(monkeypatch: pyt
         heard.append(handler() is signal.default_int_handler)
         return []
 
+    monkeypatch.setattr("plyground.cli.training.one_run", lambda *_: Path("x"))
     with at_once():
         waiting = handler()
         assert terminator() is waiting

@@ -109,24 +109,6 @@ def test_six_pictures_of_one_run_and_curves_of_two(trained: Path, tmp_path: Path
         assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["train", "tabular", "sequence", "--key", "nothing"], "no table key"),
-        (["train", "tabular", ROW, "--alpha", "2"], "alpha is at most 1"),
-        (["train", "tabular", "--profile", "sequence_dqn"], "is for dqn: plyground train --profile sequence_dqn"),
-        (["train", "tabular", ROW, "--opponents", "1 snapshot"], "no snapshots"),
-        (["table", "nowhere"], "no run 'nowhere'"),
-    ],
-)
-def test_bad_input_is_one_clear_error(command, tmp_path: Path, monkeypatch, arguments: list[str], message: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, _, err = command(*arguments)
-    assert code == 2
-    assert message in err
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_run_without_a_table_has_none_to_show(trained: Path, tmp_path: Path, command) -> None:
     (tmp_path / "config.toml").write_text('learner = "dqn"\ngame = "sequence"\n')
     code, _, err = command("table", str(tmp_path))

@@ -146,12 +146,6 @@ def test_policy_gradients_have_the_same_commands(word: str, tmp_path: Path, comm
     assert (code, "95% interval" in out) == (0, True), err
 
 
-def test_a_policy_gradient_needs_a_value_head(command) -> None:
-    code, _, err = command("train", "ppo", "--network", "512-256")
-    assert code == 2
-    assert "+value" in err
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -170,6 +164,7 @@ def test_a_policy_gradient_needs_a_value_head(command) -> None:
             "--double-dqn is an option of dqn, not of ppo: see plyground",
         ),
         (["train", "--profile", "three_q", "--gae-lambda", "1"], "--gae-lambda is an option of ppo, not of tabular"),
+        (["train", "ppo", "--network", "512-256"], "+value"),
         (["train", "ppo", "checkers"], "no game 'checkers'"),
         (["train", "dqn", "--device", "abacus"], "no device 'abacus'"),
         (["train", "dqn", "--init", "nowhere"], "is no run"),
@@ -197,6 +192,11 @@ def test_a_policy_gradient_needs_a_value_head(command) -> None:
         (["runs", "dance"], "no action of runs"),
         (["runs", "pack", "x"], "takes 2 names"),
         (["match", "run:nowhere", "random"], "no run 'nowhere'; see "),
+        (["train", "tabular", "sequence", "--key", "nothing"], "no table key"),
+        (["train", "tabular", ROW, "--alpha", "2"], "alpha is at most 1"),
+        (["train", "tabular", "--profile", "sequence_dqn"], "is for dqn: plyground train --profile sequence_dqn"),
+        (["train", "tabular", ROW, "--opponents", "1 snapshot"], "no snapshots"),
+        (["table", "nowhere"], "no run 'nowhere'"),
     ],
 )
 def test_bad_input_is_one_clear_error(command, tmp_path: Path, monkeypatch, arguments: list[str], message: str) -> None:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import astuple
 
 import pytest
 
 from plyground.errors import Error
 from plyground.interop.uci_options import ELO, OPTIONS, Settings, describe
-
-
-def test_settings_begin_with_the_defaults_that_a_gui_is_told() -> None:
-    assert astuple(Settings()) == tuple(option.default for option in OPTIONS)
 
 
 def test_descriptions_are_those_of_the_protocol() -> None:

@@ -52,14 +52,9 @@ def test_dice_that_were_seen_are_thrown_anew() -> None:
     assert all(start.redrawn(0, seed) == start for seed in range(10)), "what lies on the table stays"
 
 
-def test_nothing_is_drawn_where_everything_is_seen() -> None:
-    start = pg.load("connect_four").start()
+def test_a_game_in_which_everything_is_seen_or_that_is_over_stays_as_it_is() -> None:
+    start, over, kept = pg.load("connect_four").start(), pg.load(DICE).position("21 20 3 0 2"), [Redraw(1, 0, 5)]
     assert taken_back(start, 0, 0, []) == (start, [])
-
-
-def test_a_game_that_is_over_stays_as_it_is() -> None:
-    over = pg.load(DICE).position("21 20 3 0 2")
-    kept = [Redraw(1, 0, 5)]
     assert taken_back(over, 1, 0, kept) == (over, kept)
 
 

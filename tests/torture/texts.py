@@ -271,7 +271,7 @@ def parsers(seed: int, folder: Path) -> Iterator[Parser]:
         yield Parser(f"positions of {spec}", lambda text, game=game: read_position(game, text, None), texts)
         yield Parser(f"lenient positions of {spec}", lambda text, game=game: read_position(game, text, False), texts)
         running = [each for each in found if not each.over][-3:]
-        names = [typed.notation(each, action) for each in running for action in each.legal()[:20]]
+        names = [each.notation(action) for each in running for action in each.legal()[:20]]
         for k, position in enumerate(running):
             moves = [*names, *position.names()]
             yield Parser(f"moves of {spec}, {k}", lambda text, p=position: str(p.action(text)), moves)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,7 +181,12 @@ def play_pairs(
     finally:  # also on Ctrl-C: an agent that learns saves what it has learned
         for agent in (first, second):
             tell(agent, np.arange(games), states["outcome"])
-    return replace(_result(game, states, plies, faults, limit), all_seeing=all_seeing(game, first, second))
+    outcome = states["outcome"].astype(np.int64)
+    won = outcome == FIRST_WINS + swapped  # by `first`
+    scores = np.where(won, 1.0, np.where(outcome <= DRAW, 0.5, 0.0)).reshape(-1, 2)
+    endings = Counter(reason for state in states if (reason := game.rules.reason(state)))
+    stopped, seeing = int((outcome == RUNNING).sum()), all_seeing(game, first, second)
+    return Match(scores, float(plies.mean()), stopped, endings, tuple(faults), limit, seeing)
 
 
 def check_pairs(games: int) -> None:
@@ -207,15 +212,6 @@ def _act(
     game.kernels().play_all(mine, actions, own_rngs, game.work())
     states[rows], game_rngs[rows] = mine, own_rngs
     return list(getattr(agent, "faults", []))[-len(given_up) :] if len(given_up) else []
-
-
-def _result(game: Game, states: Records, plies: NDArray[np.int32], faults: list[str], limit: int) -> Match:
-    outcome = states["outcome"].astype(np.int64)
-    won = outcome == FIRST_WINS + np.arange(len(outcome)) % 2  # by the agent named first
-    scores = np.where(won, 1.0, np.where(outcome <= DRAW, 0.5, 0.0))
-    endings = Counter(reason for state in states if (reason := game.rules.reason(state)))
-    stopped = int((outcome == RUNNING).sum())
-    return Match(scores.reshape(-1, 2), float(plies.mean()), stopped, endings, tuple(faults), limit)
 
 
 def play_until_decided(

@@ -67,27 +67,22 @@ def _without_variations(text: str) -> str:
 
 
 def _after(game: Game, line: str, plies: int, where: str) -> Position:
-    """The position that a line leads to."""
+    """The position that a line of moves leads to, or that it is."""
+    words = [word for word in NUMBER.sub(" ", line).split() if word not in RESULTS]
+    position = game.start()
     try:
-        position = _played(game, line, plies)
+        try:
+            for word in words[: plies or None]:
+                position = position.play(word)
+        except Error:
+            if position != game.start():  # some of it was played: it is a line of moves
+                raise
+            position = game.position(line)
     except Error as error:
         raise InvalidText(f"{where}: {error}") from None
     if position.over:
         why = f"the game is over after {shorten(line)!r}"
         raise InvalidText(f"{where}: {why}; --opening-plies takes fewer of its plies")
-    return position
-
-
-def _played(game: Game, line: str, plies: int) -> Position:
-    words = [word for word in NUMBER.sub(" ", line).split() if word not in RESULTS]
-    position = game.start()
-    try:
-        for word in words[: plies or None]:
-            position = position.play(word)
-    except Error:
-        if position != game.start():  # some of it was played: it is a line of moves
-            raise
-        return game.position(line)
     return position
 
 

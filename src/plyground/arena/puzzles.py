@@ -45,7 +45,11 @@ def puzzles_of(game: Game) -> Mapping[str, Puzzles]:
     """The puzzles of a game, the same every time; none with chance, hidden information or very many choices."""
     if game.rules.hidden or game.rules.CHANCE or game.rules.MAX_LEGAL > WIDEST:
         return {}
-    states = _from_random_games(game)
+    batch, seen, going = Batch(game, GAMES, SEED), list[Records](), np.ones(GAMES, np.bool_)
+    for _ in range(game.rules.MAX_PLIES):
+        seen.append(batch.states[going].copy())
+        going &= ~batch.step(batch.random_actions()).terminated
+    states = np.random.default_rng(SEED).permutation(np.unique(np.concatenate(seen)))  # [N] distinct, running
     wins = _wins(game, states)
     quiet = np.flatnonzero(~wins.any(axis=1))
     safe = _safe(game, states[quiet])
@@ -58,16 +62,6 @@ def puzzles_of(game: Game) -> Mapping[str, Puzzles]:
 def solved(game: Game, agent: Agent) -> dict[str, float]:
     """The share of puzzles of each kind that an agent solves."""
     return {name: puzzles.solved(game, agent) for name, puzzles in puzzles_of(game).items()}
-
-
-def _from_random_games(game: Game) -> Records:
-    """[N] distinct running positions, in random order."""
-    batch, seen, going = Batch(game, GAMES, SEED), list[Records](), np.ones(GAMES, np.bool_)
-    for _ in range(game.rules.MAX_PLIES):
-        seen.append(batch.states[going].copy())
-        step = batch.step(batch.random_actions())
-        going &= ~step.terminated
-    return np.random.default_rng(SEED).permutation(np.unique(np.concatenate(seen)))
 
 
 def _wins(game: Game, states: Records) -> Bools:

@@ -7,7 +7,6 @@ The machine code of each function is searched for calls of the allocator; the li
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,14 @@ def allocations(game: Game) -> list[str]:
     compiled = list(entries(game))
     for function, arguments in compiled:
         function.compile(tuple(numba.typeof(each) for each in arguments))
-    found = dict.fromkeys(place for function in _reached(game, compiled) for place in _lines(function))
+    own = [value for value in vars(game.rules.module).values() if is_compiled(value)]  # of the game's own files
+    found = dict.fromkeys(
+        _place(function, line)
+        for function in dict.fromkeys([*(each for each, _ in compiled), *own])
+        if _allocates(function)
+        for line, operation, made in operations(function)
+        if operation in MAKES and isinstance(made, HEAP)
+    )  # the places where arrays, lists and the like are made
     if not found:  # in somebody else's function: name ours, which calls it
         ours = [each for each, _ in compiled if _allocates(each)]
         found = dict.fromkeys(_place(each, each.py_func.__code__.co_firstlineno) for each in ours)
@@ -38,22 +44,8 @@ def allocations(game: Game) -> list[str]:
     return [f"{place} allocates memory; {remedy}" for place in found]
 
 
-def _reached(game: Game, compiled: list[tuple[Any, tuple[Any, ...]]]) -> list[Any]:
-    """These functions and the compiled ones of the game's own files."""
-    own = [value for value in vars(game.rules.module).values() if is_compiled(value)]
-    return list(dict.fromkeys([*(function for function, _ in compiled), *own]))
-
-
 def _allocates(function: Any) -> bool:
     return any(name in text for text in function.inspect_llvm().values() for name in ALLOCATORS)
-
-
-def _lines(function: Any) -> Iterator[str]:
-    """The places in a function's own text where arrays, lists and the like are made."""
-    if _allocates(function):
-        for line, operation, made in operations(function):
-            if operation in MAKES and isinstance(made, HEAP):
-                yield _place(function, line)
 
 
 def _place(function: Any, line: int) -> str:

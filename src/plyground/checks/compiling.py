@@ -39,7 +39,9 @@ def check_compiling(game: Game) -> None:
         except NumbaError:
             raise
         except Exception as error:  # a field that is not there, for example
-            where = _line(game, error) or game.rules.place(name)
+            path = str(game.rules.module.__file__)
+            lines = [line for file, line in lines_of_failure(error) if file == path]  # at which the compiler was
+            where = f"{path}, line {lines[-1]}" if lines else game.rules.place(name)
             raise BrokenGame(
                 f"{game}: `{name}` does not compile: {type(error).__name__}: {error}; see {where}"
             ) from error
@@ -70,10 +72,3 @@ def entries(game: Game) -> Iterator[tuple[Any, tuple[Any, ...]]]:
             yield encoder.write, (state, seat, np.empty(1, encoder.dtype))
     if game.rules.CELLS is not None and is_compiled(game.rules.CELLS.write):
         yield game.rules.CELLS.write, (state, seat, np.empty(1, np.int16))
-
-
-def _line(game: Game, error: Exception) -> str:
-    """The last line of the game's file at which the compiler was when it failed; empty where it does not tell."""
-    path = str(game.rules.module.__file__)
-    lines = [line for file, line in lines_of_failure(error) if file == path]
-    return f"{path}, line {lines[-1]}" if lines else ""

@@ -8,12 +8,13 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import plyground
 from plyground.errors import Error, install, shorten
+from plyground.private_folder import cache_folder
 
 PACKAGE = "plyground"
 REQUIREMENT = re.compile(
@@ -67,13 +68,19 @@ def examine() -> Iterator[Finding]:
         yield Finding(
             "packages", MISSING, "Plyground runs from its source folder and is not installed", "pip install ."
         )
-    yield _cache()
+    yield _attempt("cache", lambda: f"compiled games are kept in {cache_folder()}")
     yield _attempt("rules", _play_every_game)
-    extras = dict.fromkeys(each.extra for each in requirements if each.extra)
-    for extra in (each for each in extras if each in PURPOSES):
-        yield _packages(extra, _needed(extra, requirements))
-    if others := [each for each in extras if each not in PURPOSES]:
-        yield _for_development({extra: _packages(extra, _needed(extra, requirements)).state for extra in others})
+    others: dict[bool, list[str]] = {True: [], False: []}  # installed or not; nothing is missing without them
+    for extra in dict.fromkeys(each.extra for each in requirements if each.extra):
+        # extras that it includes have a line of their own
+        found = _packages(extra, [each for each in requirements if each.extra == extra and not each.includes])
+        if extra in PURPOSES:
+            yield found
+        else:
+            others[found.state == OK].append(f"[{extra}]")
+    if others[True] or others[False]:
+        there, absent = (", ".join(others[each]) or "none" for each in (True, False))
+        yield Finding(DEVELOPMENT, OK, f"no user needs its extras; installed: {there}; not installed: {absent}")
     yield _gpu()
     yield _stockfish()
     yield from _cluster()
@@ -88,18 +95,11 @@ def read_requirements(package: str = PACKAGE) -> list[Requirement]:
         lines = importlib.metadata.requires(package) or []
     except importlib.metadata.PackageNotFoundError:
         return []
-    found = [match for line in lines if (match := REQUIREMENT.fullmatch(line.strip()))]
+    found = [match.groupdict("") for line in lines if (match := REQUIREMENT.fullmatch(line.strip()))]
     return [
-        Requirement(each["name"], each["least"] or "", each["extra"] or "", each["extras"] or "")
-        if each["name"] == package
-        else Requirement(each["name"], each["least"] or "", each["extra"] or "")
+        Requirement(each["name"], each["least"], each["extra"], each["extras"] if each["name"] == package else "")
         for each in found
     ]
-
-
-def _needed(extra: str, requirements: Sequence[Requirement]) -> list[Requirement]:
-    """The packages of an extra, those of extras that it includes left out: they have a line of their own."""
-    return [each for each in requirements if each.extra == extra and not each.includes]
 
 
 def _packages(extra: str, needed: Sequence[Requirement]) -> Finding:
@@ -118,13 +118,6 @@ def _packages(extra: str, needed: Sequence[Requirement]) -> Finding:
     purpose = [f"for {PURPOSES[extra]}"] if extra in PURPOSES else []
     lacking = "; ".join(parts + purpose)
     return Finding(part, MISSING if extra else BROKEN, lacking, remedy)
-
-
-def _for_development(states: Mapping[str, str]) -> Finding:
-    """One line for the extras that no user needs: nothing is missing without them."""
-    there = ", ".join(f"[{extra}]" for extra, state in states.items() if state == OK) or "none"
-    absent = ", ".join(f"[{extra}]" for extra, state in states.items() if state != OK) or "none"
-    return Finding(DEVELOPMENT, OK, f"no user needs its extras; installed: {there}; not installed: {absent}")
 
 
 def installed(name: str) -> str:
@@ -150,15 +143,6 @@ def _attempt(part: str, act: Callable[[], str]) -> Finding:
         return Finding(part, OK, act())
     except Exception as error:
         return Finding(part, BROKEN, f"{type(error).__name__}: {shorten(' '.join(str(error).split()), 300)}")
-
-
-def _cache() -> Finding:
-    def look() -> str:
-        from plyground.private_folder import cache_folder
-
-        return f"compiled games are kept in {cache_folder()}"
-
-    return _attempt("cache", look)
 
 
 def _play_every_game() -> str:

@@ -33,18 +33,13 @@ def place_of(game: Game, *sentences: str) -> str:
     return game.rules.place(*(name for sentence in sentences for name in re.findall(r"\w+", sentence)))
 
 
-def place_of_error(game: Game, error: BaseException) -> str:
-    """The line of the game's file that raised an error; empty where compiled code did, which does not tell."""
+def source_of_error(game: Game, error: BaseException) -> tuple[str, str]:
+    """The function of the contract, in the game's file, that raised an error, and the line; empty where compiled code
+    did, which does not tell."""
     path = str(game.rules.module.__file__)
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
-    return f"{path}, line {frames[-1].lineno}" if frames else ""
-
-
-def name_of_error(game: Game, error: BaseException) -> str:
-    """The function of the contract, in the game's file, that raised an error; empty where none is in the traceback."""
-    path = str(game.rules.module.__file__)
-    names = [each.name for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
-    return next((name for name in names if name in TABLE), "")
+    name = next((each.name for each in frames if each.name in TABLE), "")
+    return name, f"{path}, line {frames[-1].lineno}" if frames else ""
 
 
 def place_of_name(path: Path, message: str) -> str:
@@ -60,19 +55,15 @@ def place_of_name(path: Path, message: str) -> str:
 
 
 def fault_of_compiler(error: BaseException, files: Iterable[Path]) -> str:
-    """A sentence, and the lines, of a game that does not compile."""
-    message = _compiler_message(error)
-    places = [found for path in files if (found := place_of_name(path, message))]
-    return f"the game does not compile: {message}{f'; see {places[0]}' if places else ''}"
-
-
-def _compiler_message(error: BaseException) -> str:
-    """What numba found, and the lines of the game's file; without numba's stages and without our own callers."""
+    """A sentence, and the lines, of a game that does not compile: what numba found, and the lines of the game's file;
+    without numba's stages and without our own callers."""
     text = re.sub(r"(?m)^Failed in .*\n", "", str(error)).strip()
-    message = re.split(r"\n\s*\n(?!.*>>>)|\nDuring|\nThere are", text)[0]
-    places = re.findall(r'(?m)^File "(?!.*kernels\.py").*\n(?:.*\S.*\n)*', text)
-    lines = "\n".join([message, *dict.fromkeys(places)]).splitlines()
-    return "\n".join(line for line in lines if line.strip() not in ("", "^", "<source elided>"))
+    found = re.split(r"\n\s*\n(?!.*>>>)|\nDuring|\nThere are", text)[0]
+    quoted = re.findall(r'(?m)^File "(?!.*kernels\.py").*\n(?:.*\S.*\n)*', text)
+    lines = "\n".join([found, *dict.fromkeys(quoted)]).splitlines()
+    message = "\n".join(line for line in lines if line.strip() not in ("", "^", "<source elided>"))
+    place = next(filter(None, (place_of_name(path, message) for path in files)), "")
+    return f"the game does not compile: {message}{place and f'; see {place}'}"
 
 
 def fault_of_file(error: BaseException, game: Path) -> str:
@@ -97,7 +88,8 @@ def place_in_python(game: Game, games: int = 20) -> str:
         return ""
     numba.config.DISABLE_JIT = 1  # pyright: ignore (`njit` then leaves functions as they are)
     try:
-        module = _run(game.path)
+        module = ModuleType("plyground_in_python")  # of its own, which nobody else sees
+        exec(compile(Path(game.path).read_bytes(), game.path, "exec"), vars(module))  # noqa: S102 (what is checked)
         for rng in seeds(0, games):
             _play(module, game, np.array([rng]))
     except Exception as error:
@@ -106,13 +98,6 @@ def place_in_python(game: Game, games: int = 20) -> str:
     finally:
         numba.config.DISABLE_JIT = 0  # pyright: ignore
     return ""
-
-
-def _run(path: str) -> Any:
-    """The file as a module of its own, which nobody else sees."""
-    module = ModuleType("plyground_in_python")
-    exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))  # noqa: S102 (the game that is checked)
-    return module
 
 
 def _play(module: Any, game: Game, rng: Rng) -> None:

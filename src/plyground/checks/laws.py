@@ -22,7 +22,7 @@ from plyground.agents.scripted import ScriptedAgent
 from plyground.agents.teacher import Scorer
 from plyground.batch import Batch
 from plyground.checks.compiling import check_compiling
-from plyground.checks.fault_lines import name_of_error, place_in_python, place_of, place_of_error
+from plyground.checks.fault_lines import place_in_python, place_of, source_of_error
 from plyground.errors import BrokenGame, Error, InvalidText, shorten, shown
 from plyground.game import Game
 from plyground.games.encoder import Encoder
@@ -61,8 +61,7 @@ class Sample:
     def some(self, states: Records, most: int = 500) -> Iterator[Records]:
         """Single states [1] of `states` or others with the same rows, as copies: evenly spread, and those in which the
         rare actions are legal."""
-        spread = np.linspace(0, len(states) - 1, most).astype(np.intp)
-        for row in np.union1d(spread, self.telling[:MOST_TELLING]):
+        for row in np.union1d(_rows(len(states), most), self.telling[:MOST_TELLING]):
             yield states[row : row + 1].copy()
 
 
@@ -132,10 +131,10 @@ def compiled_sample(game: Game, games: int = 64, seed: int = 0) -> Sample:
 def run_laws(samples: Sample) -> Iterator[tuple[str, bool]]:
     """The laws of `check`, one after the other."""
     game = samples.game
-    for law in LAWS:
+    for law, about in LAWS.items():
         sentence = (law.__doc__ or "").strip()
         _told(game, sentence, lambda law=law: law(samples))
-        yield sentence, law not in ABOUT or any(game.rules.defined(name) is not None for name in ABOUT[law])
+        yield sentence, not about or any(game.rules.defined(name) is not None for name in about)
 
 
 def _told(game: Game, what: str, work: Callable[[], T]) -> T:
@@ -147,10 +146,9 @@ def _told(game: Game, what: str, work: Callable[[], T]) -> T:
     except (Error, NumbaError):
         raise
     except Exception as error:
-        name = name_of_error(game, error)
+        name, line = source_of_error(game, error)
         fault = f"{game}: {f'`{name}`' if name else what} fails with {type(error).__name__}: {error}"
-        where = place_of_error(game, error) or place_in_python(game) or place_of(game, what)
-        raise BrokenGame(f"{fault}; see {where}") from error
+        raise BrokenGame(f"{fault}; see {line or place_in_python(game) or place_of(game, what)}") from error
 
 
 # ---- the laws ----
@@ -225,7 +223,12 @@ def nonsense(s: Sample) -> None:
     """A text that means nothing is refused with `InvalidText`, and with no other error."""
     good = [s.game.rules.text(state[0]) for state in s.some(s.every, 20)]
     cut = [each for text in good for each in (text[:-1], text[1:], text + text, text[::-1], text.swapcase())]
-    garbled = [each for number, text in enumerate(good) for each in _garbled(text, number)]
+    garbled = [  # one of the characters replaced, at places from the beginning to the end
+        text[:place] + STRANGE[(number + k + 3 * other) % len(STRANGE)] + text[place + 1 :]
+        for number, text in enumerate(good)
+        for k, place in enumerate(np.unique(np.linspace(0, len(text) - 1, 12).astype(int)) if text else ())
+        for other in range(3)
+    ]
     for text in (*NONSENSE, *cut, *garbled):
         try:
             s.game.position(text, strict=True)
@@ -239,13 +242,6 @@ def nonsense(s: Sample) -> None:
 CHARACTERS = ("9" * 60, "x" * 2000, "/" * 20, "=" * 9, "∞é\0")
 STRANGE = "xZ9?/ -é"
 NONSENSE = ("?", "nonsense", "0", "-1", "1 2 3", *CHARACTERS, "a b=c d=", "[]", "{}")
-
-
-def _garbled(text: str, number: int) -> Iterator[str]:
-    """A text with one of its characters replaced, at places from its beginning to its end; by which, `number` tells."""
-    for k, place in enumerate(np.unique(np.linspace(0, len(text) - 1, 12).astype(int)) if text else ()):
-        for other in range(3):
-            yield text[:place] + STRANGE[(number + k + 3 * other) % len(STRANGE)] + text[place + 1 :]
 
 
 def names(s: Sample) -> None:
@@ -297,7 +293,8 @@ def heads_suffice(s: Sample) -> None:
         return
     try:
         s.need(np.array_equal(s.game.legal_mask(heads), s.game.legal_mask(s.every)), "`legal` reads beyond HEAD")
-        few_heads, few = _spread(heads), _spread(s.every)
+        chosen = _rows(len(heads), MOST_ENCODED)
+        few_heads, few = heads[chosen], s.every[chosen]
         for name in _encoders(s.game):
             same = np.array_equal(s.game.encode(name, few_heads), s.game.encode(name, few))
             s.need(same, f"the encoder {name} reads beyond HEAD")
@@ -328,7 +325,7 @@ def bytes_are_fields(s: Sample) -> None:
 
 def encoders_fill(s: Sample) -> None:
     """Every encoder writes each of its numbers, all finite and within its bounds, for every seat."""
-    states = _spread(s.every)
+    states = s.every[_rows(len(s.every), MOST_ENCODED)]
     for name, encoder in _encoders(s.game).items():
         for seat in range(s.game.rules.SEATS):
             outs = [np.full((len(states), *encoder.shape), old, encoder.dtype) for old in (0, 77)]
@@ -387,7 +384,8 @@ def secrets_are_kept(s: Sample) -> None:
     rules, acting = s.game.rules, _acting(s)
     for seat in range(rules.SEATS):
         other = _redrawn(s, seat, 5)
-        few_others, few = _spread(other), _spread(s.states)
+        chosen = _rows(len(other), MOST_ENCODED)
+        few_others, few = other[chosen], s.states[chosen]
         for name in _encoders(s.game) if rules.hidden else ():  # elsewhere the states themselves are compared below
             same = np.array_equal(s.game.encode(name, few_others, seat), s.game.encode(name, few, seat))
             s.need(same, f"the encoder {name} shows seat {seat} what it cannot know")
@@ -449,7 +447,7 @@ def agents_keep_secrets(s: Sample) -> None:
             (actions, one), (_, other) = scores(states), scores(others)
             same = np.array_equal(one[actions >= 0], other[actions >= 0])
             s.need(same, f"the scorer {name} ranks actions by what seat {seat} cannot see")
-        few = _few(len(states))
+        few = _rows(len(states), MOST_ASKED)
         for name, agent in _agents(s.game).items():
             one, other = (ask(agent, s.game, each[few], agent_seeds(8, len(few))) for each in (states, others))
             s.need(np.array_equal(one, other), f"the agent {name} acts by what seat {seat} cannot see")
@@ -459,15 +457,10 @@ def agents_foresee_nothing(s: Sample) -> None:
     """What agents do does not depend on the generator that decides what chance does next."""
     if s.game.rules.CHANCE:
         for name, agent in _agents(s.game).items():
-            for row in _few(len(s.states)):
+            for row in _rows(len(s.states), MOST_ASKED):
                 state = s.states[row : row + 1]
                 one, other = (Position(s.game, state, seed).ask(agent) for seed in (1, 2))
                 s.need(one == other, f"the agent {name} acts by what chance will do", state)
-
-
-def _few(n: int) -> NDArray[np.intp]:
-    """Rows of n states for agents, which take their time."""
-    return np.unique(np.linspace(0, n - 1, MOST_ASKED).astype(np.intp))[:n]
 
 
 def _agents(game: Game) -> dict[str, Agent]:
@@ -564,36 +557,22 @@ def heads_play_on(s: Sample) -> None:
         s.need(fine.all(), "`play_head` and `play` differ", s.states[~fine])
 
 
-LAWS: tuple[Callable[[Sample], None], ...] = (
-    *(legal_lists, masks, fields, rewards, words, texts, nonsense, names, fresh_start),
-    *(chance_is_declared, rows_are_alone),
-    *(
-        heads_suffice,
-        bytes_are_fields,
-        encoders_fill,
-        slots_are_permutations,
-        cells_fill,
-        cells_keep_secrets,
-        cells_follow_symmetries,
-        secrets_are_kept,
-        scenes_are_plain,
-        scenes_keep_secrets,
-        agents_keep_secrets,
-        agents_foresee_nothing,
-    ),
-    *(clicks_tell_actions_apart, evaluations, transposition_keys, loud_lists, symmetries, heads_play_on),
-)
-ABOUT: Mapping[Callable[[Sample], None], Sequence[str]] = {  # laws about names that a game may leave out
+ALWAYS = (legal_lists, masks, fields, rewards, words, texts, nonsense, names, fresh_start, chance_is_declared)
+LAWS: Mapping[Callable[[Sample], None], Sequence[str]] = {  # law: the names it is about that a game may leave out
+    **dict.fromkeys([*ALWAYS, rows_are_alone], ()),
     heads_suffice: ("HEAD",),
+    bytes_are_fields: (),
     encoders_fill: ("ENCODERS",),
+    slots_are_permutations: ("ENCODERS",),
     cells_fill: ("CELLS",),
     cells_keep_secrets: ("CELLS",),
     cells_follow_symmetries: ("CELLS",),
-    slots_are_permutations: ("ENCODERS",),
     secrets_are_kept: ("determinize",),
+    scenes_are_plain: (),
     scenes_keep_secrets: ("determinize",),
     agents_keep_secrets: ("determinize",),
     agents_foresee_nothing: ("CHANCE",),
+    clicks_tell_actions_apart: (),
     evaluations: ("evaluate",),
     transposition_keys: ("transposition_key",),
     loud_lists: ("legal_loud",),
@@ -618,9 +597,9 @@ MOST_SCENES = 20 if numba.config.DISABLE_JIT else 200  # pyright: ignore
 MOST_ENCODED = 250 if numba.config.DISABLE_JIT else 10_000  # pyright: ignore
 
 
-def _spread(states: Records) -> Records:
-    """The states, or evenly spread ones, few enough for the time and memory that encoders take."""
-    return states[np.unique(np.linspace(0, len(states) - 1, MOST_ENCODED).astype(int))]
+def _rows(n: int, most: int) -> NDArray[np.intp]:
+    """Evenly spread rows of n states: few enough for the time and memory that agents and encoders take."""
+    return np.unique(np.linspace(0, n - 1, most).astype(np.intp))[:n]
 
 
 def _encoders(game: Game) -> dict[str, Encoder]:

@@ -7,7 +7,6 @@ and whether an encoder that turns the board for a seat turns the actions too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,18 +62,16 @@ def portray(game: Game, games: int = 200, seed: int = 0) -> Portrait:
     more = min(4, LONG // math.ceil(plays.lengths.mean()))  # times as many games tell the sign, where games are short
     signs = _Plays(game, more * games, seed + 1) if more > 1 else plays
     faults = (wrong_sign(game, signs, greedy), *(turned(game, each, plays) for each in encoders))
-    found = [*_about_turns(passes, plays.outcomes), *(fault for fault in faults if fault)]
-    warnings = tuple(f"{fault}; see {place_of(game, fault)}" for fault in found)
-    return Portrait(games, plays.lengths, plays.outcomes, plays.legal, passes, greedy, warnings)
-
-
-def _about_turns(passes: float, outcomes: NDArray[np.int64]) -> Iterator[str]:
+    found = list[str]()
     if passes == 0:
-        yield "the turn never passes to the other side: `play` does not change `to_move`"
+        found.append("the turn never passes to the other side: `play` does not change `to_move`")
     winners = {FIRST_WINS: "the first side wins", SECOND_WINS: "the second side wins", DRAW: "nobody wins"}
     for outcome, words in winners.items():
-        if outcomes[outcome] == outcomes.sum():
-            yield f"{words} every random game: look at what `play` writes into `outcome`"
+        if plays.outcomes[outcome] == games:
+            found.append(f"{words} every random game: look at what `play` writes into `outcome`")
+    found += filter(None, faults)
+    warnings = tuple(f"{fault}; see {place_of(game, fault)}" for fault in found)
+    return Portrait(games, plays.lengths, plays.outcomes, plays.legal, passes, greedy, warnings)
 
 
 def wrong_sign(game: Game, plays: _Plays, greedy: Match | None) -> str:

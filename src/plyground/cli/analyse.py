@@ -71,14 +71,15 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
     """Show a position, search it and show its moves; Ctrl-C ends the search and shows what was found. The board waits
     for no compiler, if the game is interpreted."""
     live = Live(console=console, transient=True, auto_refresh=False) if console.is_terminal and not as_json else None
-
     now_and_then = terminal.NowAndThen()
 
     def show(each: Analysis) -> None:
         if live:
             live.update(moves_table(add_scores(each, scores), position, LIVE_ROWS), refresh=True)
         else:
-            now_and_then.say(lambda: _so_far(each, position))
+            turn = typed.turns_of(position.in_thought(), each.moves[0].actions)[0].text
+            best = f"best so far {turn} ({each.moves[0].judgement})"
+            now_and_then.say(lambda: f"{each.effort} in {each.seconds:.0f} s, {best}")
 
     if not as_json:
         console.print(board(position, position.seat if position.game.rules.hidden else 0))
@@ -92,13 +93,6 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
     else:
         console.print(moves_table(found, position))
     _end(stopped)
-
-
-def _so_far(found: Analysis, position: Position) -> str:
-    """A line while a search goes on: `40,000 simulations in 6 s, best so far e2>e4 (+0.03)`."""
-    best = found.moves[0]
-    turn = typed.turns_of(position.in_thought(), best.actions)[0]
-    return f"{found.effort} in {found.seconds:.0f} s, best so far {turn.text} ({best.judgement})"
 
 
 class Explainer:
@@ -126,7 +120,7 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     if not valued and len(known) == 1 < len(found.moves):
         return Group(Text(f"It would {turns[known[0].action][0].advice}, and gives no values to moves."))
     if len({move.prior for move in known}) > 1:
-        columns["prior"] = _share
+        columns["prior"] = lambda move: f"{move.prior:.1%}" if move.prior >= 0.001 else "<0.1%"
     if found.simulations:
         columns["visits"] = lambda move: f"{move.visits:,}"
     if any(move.value is not None for move in found.moves):
@@ -147,21 +141,15 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     line += ["values from -1 to 1"] * ("value" in columns)
     line += [f"proven: a {found.proven}"] * bool(found.proven)
     line += [f"{counted(left, 'move')} not shown"] * bool(left)
-    return Group(table, Text(", ".join(line)), *_equal(shown))
-
-
-def _equal(moves: Sequence[MoveAnalysis]) -> list[Text]:
-    """What is to be said of moves that an agent cannot tell apart."""
-    values = {move.judgement for move in moves}
-    if len(moves) < 2 or len(values) > 1 or moves[0].value is None:
-        return []
-    result = {1.0: "each game that was tried was won", -1.0: "each game that was tried was lost"}.get(moves[0].value)
-    why = f": {result}" if result and moves[0].visits and not moves[0].proven else ""
-    return [Text(f"It sees no difference between these {len(moves)} moves{why}.")]
-
-
-def _share(move: MoveAnalysis) -> str:
-    return f"{move.prior:.1%}" if move.prior >= 0.001 else "<0.1%"
+    if len(shown) > 1 and len({move.judgement for move in shown}) == 1 and shown[0].value is not None:
+        result = {1.0: "each game that was tried was won", -1.0: "each game that was tried was lost"}.get(
+            shown[0].value
+        )
+        why = f": {result}" if result and shown[0].visits and not shown[0].proven else ""
+        return Group(
+            table, Text(", ".join(line)), Text(f"It sees no difference between these {len(shown)} moves{why}.")
+        )
+    return Group(table, Text(", ".join(line)))
 
 
 # ---- a game ----
@@ -241,7 +229,7 @@ def _as_one(
 
 def show_game(found: GameAnalysis, game: Game, players: tuple[str, str]) -> None:
     """All plies, or turns, then the worst mistakes with the command that analyses each."""
-    sides, unit = game.rules.SIDES, _unit(game)
+    sides, unit = game.rules.SIDES, "ply" if game.rules.turn_text is None else "turn"
     solved = any(each.words for each in found.plies)
     named = " against ".join(f"{side} {player}" for side, player in zip(sides, players, strict=True) if player)
     first = "move" if game.rules.move_number else unit
@@ -263,19 +251,11 @@ def show_game(found: GameAnalysis, game: Game, players: tuple[str, str]) -> None
         number = ", ".join(counted(sum(each.mistake == name for each in mistakes), name) for name in THRESHOLDS)
         say(f"{side}: {number}")
     for each in found.worst()[:WORST]:
-        _show_mistake(each, game)
-
-
-def _unit(game: Game) -> str:
-    return "ply" if game.rules.turn_text is None else "turn"
-
-
-def _show_mistake(each: PlyAnalysis, game: Game) -> None:
-    exact = f" ({each.words})" if each.words else ""
-    which = each.number or f"{_unit(game)} {each.ply}: {each.side}"
-    say(f"\n{which} {each.played}, {each.mistake}: lost {each.lost:.2f}{exact}")
-    say(f"  better: {' '.join(each.line[:SHORT])}")
-    say(f"  {command('analyse', game, '--position', each.position)}")
+        which = each.number or f"{unit} {each.ply}: {each.side}"
+        exact = f" ({each.words})" if each.words else ""
+        say(f"\n{which} {each.played}, {each.mistake}: lost {each.lost:.2f}{exact}")
+        say(f"  better: {' '.join(each.line[:SHORT])}")
+        say(f"  {command('analyse', game, '--position', each.position)}")
 
 
 def _last(answers: Iterator[Answer], show: Callable[[Answer], None]) -> tuple[Answer, bool]:

@@ -54,8 +54,7 @@ def main() -> None:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             _fail(f"no file can have the name {shorten(str(error.filename))!r}: {error.strerror}")
-        _explain_fault_of_game(error, unchecked, given)
-        _explain_fault_of_agent(error, given)
+        _explain(error, unchecked, given)
         raise
 
 
@@ -112,24 +111,21 @@ def _check_bounds_of_unchecked_games(name: str, given: Sequence[str]) -> str:
     return ""
 
 
-def _explain_fault_of_game(error: Exception, unchecked: str, given: Sequence[str]) -> None:
-    """End with a sentence if a game does not compile, or if one that has not passed `check` fails."""
+def _explain(error: Exception, unchecked: str, given: Sequence[str]) -> None:
+    """End with a sentence if a game does not compile, or if one that has not passed `check` fails; with the lines of a
+    person's own agent, and of what it calls, if that fails."""
     if any(cls.__name__ == "NumbaError" for cls in type(error).__mro__):  # without importing numba
         from plyground.checks.fault_lines import fault_of_compiler
         from plyground.cli.words import game_files
 
         _fail(fault_of_compiler(error, game_files(given)))
-    files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
+    frames = traceback.extract_tb(error.__traceback__)
+    files = [Path(frame.filename).resolve() for frame in frames]
     if unchecked and (isinstance(error, IndexError) or Path(unchecked).resolve() in files):
         how = command("check", unchecked)
         _fail(f"the game {unchecked} fails with {type(error).__name__}: {error}; {how} says what is wrong with it")
-
-
-def _explain_fault_of_agent(error: Exception, given: Sequence[str]) -> None:
-    """End with the lines of a person's own agent, and of what it calls, if it fails."""
-    files = {Path(found[1]).resolve() for word in given for found in AGENT_FILE.finditer(word)}
-    frames = traceback.extract_tb(error.__traceback__)
-    first = next((k for k, frame in enumerate(frames) if Path(frame.filename).resolve() in files), None)
+    agents = {Path(found[1]).resolve() for word in given for found in AGENT_FILE.finditer(word)}
+    first = next((k for k, file in enumerate(files) if file in agents), None)
     if first is not None:
         lines = "".join(traceback.format_list(frames[first:])).rstrip()
         _fail(f"the agent in {frames[first].filename} fails with {type(error).__name__}: {error}\n{lines}")

@@ -67,7 +67,11 @@ def ends_if_stuck(kept: str = SAVED) -> Generator[None]:
 
     def wait() -> None:
         numbers = 0
-        while numbers < (1 if _game_files() or _begins(kept) else 2):
+        while True:
+            modules = [getattr(module, "__dict__", {}) for module in [*sys.modules.values()]]
+            endless = any(map(_is_game_file, modules))  # a game file's rules may be, ours are tested
+            if numbers >= (1 if endless or _begins(kept) else 2):
+                break
             read = os.read(reader, 1)
             if not read:  # the block has ended
                 return
@@ -95,8 +99,20 @@ def _end_if_stuck(main: int, ended: threading.Event, reacted: threading.Event, k
     while not ended.is_set():
         signal.pthread_kill(main, PROBE)
         ended.wait(GRACE / 8)
-        now, before, call = time.monotonic(), call, _call_of_rules(main)
-        compiles = _compiles(main) and not _begins(kept)  # the compiler hears no signal for seconds
+        frames = list[FrameType]()  # the calls of the main thread, the newest first
+        frame = sys._current_frames().get(main)  # pyright: ignore[reportPrivateUsage]
+        while frame is not None:
+            frames.append(frame)
+            frame = frame.f_back
+        modules = [str(each.f_globals.get("__name__")) for each in frames]
+        rules = (  # a game file's function, or compiled rules in several threads
+            each
+            for each, module in zip(frames, modules, strict=True)
+            if _is_game_file(each.f_globals) or module == "plyground.kernels.threads"
+        )
+        now, before, call = time.monotonic(), call, next(rules, None)
+        in_compiler = any(module.startswith(("numba.", "llvmlite.")) for module in modules)
+        compiles = in_compiler and not _begins(kept)  # the compiler hears no signal for seconds
         if compiles or reacted.is_set():
             heard = now
         if compiles or call is None or call is not before:
@@ -115,32 +131,6 @@ def _is_game_file(names: Mapping[str, Any]) -> bool:
     """Whether these are the names of a game file's module."""
     interface = sys.modules.get("plyground.games.interface")  # nothing may be imported here
     return interface is not None and "STATE" in names and str(names.get("__name__")).startswith(interface.FILE_PREFIX)
-
-
-def _game_files() -> bool:
-    """Whether a game file is loaded: its rules may be endless, ours are tested."""
-    return any(_is_game_file(getattr(module, "__dict__", {})) for module in [*sys.modules.values()])
-
-
-def _frames(thread: int) -> Generator[FrameType]:
-    """The calls of a thread, the newest first."""
-    frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
-
-
-def _call_of_rules(thread: int) -> FrameType | None:
-    """The call of a game file's function, or of compiled rules in several threads, that a thread is in."""
-    for frame in _frames(thread):
-        if _is_game_file(frame.f_globals) or frame.f_globals.get("__name__") == "plyground.kernels.threads":
-            return frame
-    return None
-
-
-def _compiles(thread: int) -> bool:
-    """Whether a thread is in the compiler, which hears no signal for seconds."""
-    return any(str(frame.f_globals.get("__name__")).startswith(("numba.", "llvmlite.")) for frame in _frames(thread))
 
 
 @contextmanager

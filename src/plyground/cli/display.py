@@ -99,32 +99,21 @@ class Display:
             speed = f"{self.updates:,.0f} updates/s · {min(1.0, tick['cycle_progress']):.0%} of the cycle"
             parts += [Text(f"{speed} · {tick['buffer']}"), Text(_metrics(tick["metrics"], " · "))]
         if tick["eval_opponents"]:
-            parts.append(self._score_table(tick["eval_opponents"]))
-        parts += self._game(tick, len(parts))
+            opponents: Sequence[str] = tick["eval_opponents"]
+            table = Table("cycle", *opponents, box=None, title="points won against", title_justify="left")
+            room = min(LONGEST_BAR, max(0, (console.width - len(" cycle ")) // len(opponents) - len(" 100%  ")))
+            for cycle, scores in self.scores[-ROWS:]:
+                shares = [scores[spec]["score"] for spec in opponents]
+                table.add_row(str(cycle), *(f"{share:4.0%} {'█' * round(room * share)}" for share in shares))
+            parts.append(table)
+        board: str = tick.get("board", "")  # of one of the games that are being played, if there is room for it
+        height = len(parts) + min(ROWS, len(self.scores)) + 5 + board.count("\n")
+        if board and height <= console.height and max(map(len, board.splitlines())) <= console.width:
+            drawn = Text(f"\n{board}")
+            for pattern, style in tick["styles"].items():
+                drawn.highlight_regex(pattern, style)
+            parts += [drawn, Text(tick["players"], style="dim")]
         return Group(*parts, *([Text(self.note, style="dim")] if self.note else []))
-
-    def _score_table(self, opponents: Sequence[str]) -> Table:
-        table = Table("cycle", *opponents, box=None, title="points won against", title_justify="left")
-        room = (console.width - len(" cycle ")) // len(opponents) - len(" 100%  ")
-        for cycle, scores in self.scores[-ROWS:]:
-            table.add_row(str(cycle), *(_bar(scores[spec], room) for spec in opponents))
-        return table
-
-    def _game(self, tick: Event, lines: int) -> list[Text]:
-        """One of the games that are being played, if the terminal has room for it."""
-        board = tick.get("board", "")
-        used = lines + min(ROWS, len(self.scores)) + 5
-        if not board or used + board.count("\n") > console.height or max(map(len, board.splitlines())) > console.width:
-            return []
-        drawn = Text(f"\n{board}")
-        for pattern, style in tick["styles"].items():
-            drawn.highlight_regex(pattern, style)
-        return [drawn, Text(tick["players"], style="dim")]
-
-
-def _bar(score: Mapping[str, float], room: int) -> str:
-    """A score as a number and, as far as there is room, as a bar."""
-    return f"{score['score']:4.0%} {'█' * round(max(0, min(room, LONGEST_BAR)) * score['score'])}"
 
 
 def show_report(text: str) -> None:

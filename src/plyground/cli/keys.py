@@ -27,7 +27,15 @@ class Keys:
     def read(self, seconds: float) -> str:
         """The next key, or an empty text after so many seconds; arrows are `left` and `right`."""
         if sys.platform == "win32":
-            return _read_windows(seconds)
+            import msvcrt  # pyright: ignore
+
+            end = time.monotonic() + seconds
+            while not msvcrt.kbhit():  # pyright: ignore
+                if time.monotonic() >= end:
+                    return ""
+                time.sleep(0.02)
+            key, arrows = msvcrt.getwch(), {"M": "right", "K": "left", "G": "home", "O": "end"}  # pyright: ignore
+            return arrows.get(msvcrt.getwch(), "") if key in "\x00\xe0" else key  # pyright: ignore
         if not self.typed:
             if not select.select([sys.stdin], [], [], max(0.0, seconds))[0]:
                 return ""
@@ -57,15 +65,3 @@ def listening() -> Generator[Keys]:
             yield Keys()
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
-
-
-def _read_windows(seconds: float) -> str:
-    import msvcrt  # pyright: ignore
-
-    end = time.monotonic() + seconds
-    while not msvcrt.kbhit():  # pyright: ignore
-        if time.monotonic() >= end:
-            return ""
-        time.sleep(0.02)
-    key = msvcrt.getwch()  # pyright: ignore
-    return {"M": "right", "K": "left", "G": "home", "O": "end"}.get(msvcrt.getwch(), "") if key in "\x00\xe0" else key  # pyright: ignore

@@ -16,11 +16,10 @@ import plyground as pg
 from plyground.cli.cluster import cluster_at
 from plyground.cli.ctrl_c import interruptible, say_stopped, stop_at_once
 from plyground.cli.parser import Json, On, Picture, Shown, Words
-from plyground.cli.words import GameOption, OtherGame, check_picture, game_first
+from plyground.cli.words import GameOption, GameWord, OtherGame, check_picture, game_first
 from plyground.errors import InvalidValue, command, counted, shorten, unknown
 
 MANY = 1000  # more agents than any ladder has
-GameWord = Annotated[Words, Shown("[GAME]", meaning="see `plyground games`")]
 
 
 def match(

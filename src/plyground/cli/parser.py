@@ -131,7 +131,18 @@ class Parser(argparse.ArgumentParser):
             metavar = "|".join(choices) or METAVARS[one]
         count = {} if not items else {"nargs": "*"} if ... in items else {"nargs": len(items)}
         shown = tuple(metavar.split()) if count.get("nargs", "*") != "*" else metavar.removesuffix(" ...")
-        read = _reader(flag, one, choices)
+
+        def read(word: str) -> Any:
+            """A value of an option's word; a word that is none is told with its option."""
+            if choices and word not in choices:
+                raise unknown(f"value of {flag}", word, choices)
+            if one not in NUMBERS:
+                return word if choices else one(word)
+            try:
+                return one(word)
+            except ValueError:
+                raise InvalidValue(f"{flag} takes {NUMBERS[one]}, not {shorten(word)!r}") from None
+
         group.add_argument(*flags, dest=name, type=read, metavar=shown, required=required, help=about, **count)
 
     def read(self, line: Sequence[str]) -> dict[str, Any]:
@@ -164,22 +175,6 @@ class Parser(argparse.ArgumentParser):
             return None
         flag, equals, value = arg_string.partition("=")
         return super()._parse_optional(f"{flag.replace('_', '-')}{equals}{value}")  # pyright: ignore
-
-
-def _reader(flag: str, kind: Any, choices: Sequence[str]) -> Callable[[str], Any]:
-    """What makes a value of an option's word; a word that is none is told with its option."""
-
-    def read(word: str) -> Any:
-        if choices and word not in choices:
-            raise unknown(f"value of {flag}", word, choices)
-        if kind not in NUMBERS:
-            return word if choices else kind(word)
-        try:
-            return kind(word)
-        except ValueError:
-            raise InvalidValue(f"{flag} takes {NUMBERS[kind]}, not {shorten(word)!r}") from None
-
-    return read
 
 
 def columns() -> int:

@@ -222,31 +222,24 @@ def _maker(spec: str, game: pg.Game) -> Callable[[], Agent]:
     """What makes an agent. Only one with a network is made later, since torch takes seconds to import; a mistake in its
     spec is told at once."""
     from plyground.agents.agent import stoppable
+    from plyground.agents.registry import known
+    from plyground.models.model import kind_of
+    from plyground.runs.directory import find_checkpoint, game_of, read_config
+    from plyground.specs import split_path
 
-    if _needs_torch(spec, game):
+    path, options = split_path(spec.removeprefix("run:")) if spec.startswith("run:") else ("", {})
+    has_network = spec == "trained" and spec in known(game)
+    if path and kind_of(read_config(Path(path))) == "network":
+        find_checkpoint(Path(path), options.get("checkpoint", "best"))
+        game_of(Path(path), game)
+        has_network = options.keys() <= {"checkpoint"}
+    if has_network:
         check_installed("torch")
         return lambda: pg.agent(spec, game)
     agent = pg.agent(spec, game)
     if not stoppable(agent):  # else Ctrl-C ends a search: the best move so far is played
         stop_at_once(agent)
     return lambda: agent
-
-
-def _needs_torch(spec: str, game: pg.Game) -> bool:
-    """Whether a spec names a network that is there."""
-    from plyground.agents.registry import known
-    from plyground.models.model import kind_of
-    from plyground.runs.directory import find_checkpoint, game_of, read_config
-    from plyground.specs import split_path
-
-    if spec == "trained":
-        return spec in known(game)
-    path, options = split_path(spec.removeprefix("run:")) if spec.startswith("run:") else ("", {})
-    if not path or kind_of(read_config(Path(path))) != "network":
-        return False
-    find_checkpoint(Path(path), options.get("checkpoint", "best"))
-    game_of(Path(path), game)
-    return options.keys() <= {"checkpoint"}
 
 
 def serve(

@@ -54,7 +54,7 @@ def play(session: Session, make: Callable[[], Agent], explain: bool = False, fil
     """
     start, name, sides = session.start, session.name, session.start.game.rules.SIDES
     turn = "The game is over" if session.over else f"{as_first_word(sides[session.position.to_move])} is to move"
-    _say(f"You are {sides[session.side]}, {name} is {sides[1 - session.side]}. {turn}.")
+    console.print(f"You are {sides[session.side]}, {name} is {sides[1 - session.side]}. {turn}.")
     if session.over:
         undo = "undo to take back your last turn, or " if session.position.over else "undo to play on from here, or "
         ways = ["watch", *(["analyse"] if can_search_trees(start.game) else [])] if file else []
@@ -62,7 +62,7 @@ def play(session: Session, make: Callable[[], Agent], explain: bool = False, fil
         looks = [command(way, start.game, file) for way in ways]
         say("\n  ".join([f"Type {'' if session.final else undo}new{more}", *looks]))
     else:
-        _say(f"Type {start.game.rules.TYPING}; or: {COMMANDS}.")
+        console.print(f"Type {start.game.rules.TYPING}; or: {COMMANDS}.")
 
     explanations = {"explanations": lambda: _explainer(start)} if explain else {}
     background = Background({**preparation.of_session(start, make), **explanations})
@@ -70,12 +70,12 @@ def play(session: Session, make: Callable[[], Agent], explain: bool = False, fil
         run(session, background, file)
     except KeyboardInterrupt:
         if not isinstance(session.agent, Learning):  # an agent that learns saves first, as at any other end
-            _say("Good-bye.")
+            console.print("Good-bye.")
             sys.exit(130)
     finally:
         background.end()
         session.close()
-    _say("Good-bye.")
+    console.print("Good-bye.")
 
 
 def _explainer(start: Position) -> Explainer:
@@ -107,7 +107,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
         _show(session, events, background)
         if not told and background.compiles(within):
             waits = "" if ready(session, background) else f"; {session.name} can reply and think only then"
-            _say(f"Compiling in the background, once for this machine; play on{waits}.")
+            console.print(f"Compiling in the background, once for this machine; play on{waits}.")
             told = True
         within = 0.0
         typed = _ask(session.prompt)
@@ -120,7 +120,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
         asked = typed.lower() == "new" and running and console.is_terminal and not asked
         events = []
         if asked:
-            _say("This game is not over: type new again to begin another, or save FILE first.")
+            console.print("This game is not over: type new again to begin another, or save FILE first.")
             continue
         try:
             with interruptible():
@@ -128,7 +128,7 @@ def run(session: Session, background: Background, file: Path | None = None) -> N
         except KeyboardInterrupt:  # it ends a hint or an analysis, not the game
             if typed not in ("hint", "think"):
                 raise
-            _say(f"Stopped: no answer to {typed}.")
+            console.print(f"Stopped: no answer to {typed}.")
         for event in events:
             if event.kind == "began":
                 own = set[Path | None]()
@@ -152,7 +152,7 @@ def _answered(typed: str, session: Session, background: Background) -> bool:
     elif low == "pgn":
         say(session.record().rstrip())
     elif low == "fen" and session.start.game.rules.hidden and not session.over:
-        _say("This position has hidden parts: its text is shown when the game is over.")
+        console.print("This position has hidden parts: its text is shown when the game is over.")
     elif low == "fen":
         say(position.text)
     elif word == "load":
@@ -165,7 +165,7 @@ def _answered(typed: str, session: Session, background: Background) -> bool:
     elif typed == "help":
         game = session.start.game
         settings = [f"{name}={game.settings[name]} ({each.meaning})" for name, each in game.rules.SETTINGS.items()]
-        _say("\n".join([about(game), *settings, f"Type {game.rules.TYPING}.", HELP]))
+        console.print("\n".join([about(game), *settings, f"Type {game.rules.TYPING}.", HELP]))
     elif (near and not session.unclear and not is_move) or _is_no_move(typed, session):
         say(str(unknown("command or move", typed, WORDS, "`help`")))
     elif typed == "think":
@@ -177,7 +177,7 @@ def _answered(typed: str, session: Session, background: Background) -> bool:
         if early is None:
             wait(background, "hints")
             return False
-        _say(early.text)
+        console.print(early.text)
     else:
         return False
     return True
@@ -209,17 +209,17 @@ def _think(session: Session) -> None:
     try:
         found = think(position, session.agent)
     except Error as error:
-        _say(f"{error}")
+        console.print(f"{error}")
         return
-    _say(f"What {session.name}, your opponent, thinks of your moves:")
+    console.print(f"What {session.name}, your opponent, thinks of your moves:")
     if found.rule:
-        _say(found.rule)
+        console.print(found.rule)
     if found.values_of:
-        _say(f"Values by {found.values_of}:")
+        console.print(f"Values by {found.values_of}:")
     if found.values_of or not found.rule:
         console.print(moves_table(found.analysis, position, THOUGHTS))
         if position.game.rules.turn_text is not None:
-            _say("Each is the best of the turns that begin with the same action; type moves for all.")
+            console.print("Each is the best of the turns that begin with the same action; type moves for all.")
 
 
 def wait(background: Background, name: str) -> Any:
@@ -243,10 +243,10 @@ def _show(session: Session, events: list[Event], background: Background) -> None
     played = sum(event.kind == "played" and event.name != "you" for event in events)
     if played:
         turn = turn_text(session.line.positions[-played - 1 : -1], session.line.actions[-played:])
-        _say(f"{session.name} plays {turn}")
+        console.print(f"{session.name} plays {turn}")
     for event in events:
         if event.kind in ("message", "refused"):
-            _say(event.text)
+            console.print(event.text)
     if any(event.kind in ("began", "played", "taken_back") for event in events):
         console.print(board(session.position, session.seat, session.before))
         if "explanations" in background.steps and not session.over and not session.agent_to_move:
@@ -255,7 +255,7 @@ def _show(session: Session, events: list[Event], background: Background) -> None
                 explainer.show(session.position)
     for event in events:
         if event.kind == "ended":
-            _say(event.text)
+            console.print(event.text)
 
 
 def _saved(event: Event, own: set[Path | None]) -> str:
@@ -272,10 +272,6 @@ def _saved(event: Event, own: set[Path | None]) -> str:
         return f"cannot write {path}: {getattr(error, 'strerror', '') or error}"
     own.add(path)
     return f"Wrote {path}."
-
-
-def _say(text: str) -> None:
-    console.print(text)
 
 
 def _ask(prompt: str) -> str | None:

@@ -58,8 +58,17 @@ def train_seeds(
         compared = [{name: each[name] for name in names if name in each} for each in (there, wanted)]
         if found := differences(*compared):
             raise InvalidValue(f"{path} was begun with other settings ({'; '.join(found)}): choose another --out")
-    in_turn = parallel == 1
-    if train_in_turn(folder, seeds, train) if in_turn else side_by_side(folder, seeds, parallel, line):
+    finished, in_turn = True, parallel == 1
+    for place, seed in enumerate(seeds if in_turn else (), 1):
+        path, which = seed_path(folder, seed), f"── seed {seed} ({place} of {count})"
+        if is_finished(path):
+            say(f"{which} is finished: {path}")
+            continue
+        say(f"{which}: {path}")
+        finished = train(seed, path)
+        if not finished:
+            break
+    if finished and (in_turn or side_by_side(folder, seeds, parallel, line)):
         show_seeds(folder)
         return
     others = [] if in_turn else ["--parallel", parallel]
@@ -69,19 +78,6 @@ def train_seeds(
 
 def is_finished(run: Path) -> bool:
     return is_file(run / REPORT)
-
-
-def train_in_turn(folder: Path, seeds: Sequence[int], train: Callable[[int, Path], bool]) -> bool:
-    """One after another; returns whether all are finished."""
-    for place, seed in enumerate(seeds, 1):
-        path = seed_path(folder, seed)
-        if is_finished(path):
-            say(f"── seed {seed} ({place} of {len(seeds)}) is finished: {path}")
-            continue
-        say(f"── seed {seed} ({place} of {len(seeds)}): {path}")
-        if not train(seed, path):
-            return False
-    return True
 
 
 def side_by_side(folder: Path, seeds: Sequence[int], parallel: int, line: Sequence[str]) -> bool:

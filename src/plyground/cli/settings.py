@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from plyground.cli.parser import Groups, Parser, Setting, Shown, Table, Words, columns, settings_of, written
 from plyground.cluster.config import LEARNERS as ON_CLUSTERS
@@ -29,12 +29,9 @@ def groups_of(learner: str, given: Table | None = None) -> dict[str, list[Settin
     for kind in reversed(config.__mro__[:-1]):
         own = [newest[each.name] for each in settings_of(kind, own=True) if each.name not in seen]
         seen |= {each.name for each in own}
-        found[f"Options of {_sharing(kind)}"] = own
+        sharing = ", ".join(name for name, entry in LEARNERS.items() if issubclass(entry.config, kind))
+        found[f"Options of {sharing}"] = own
     return found
-
-
-def _sharing(kind: type[Any]) -> str:
-    return ", ".join(name for name, entry in LEARNERS.items() if issubclass(entry.config, kind))
 
 
 def all_groups() -> Groups:

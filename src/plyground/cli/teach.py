@@ -9,12 +9,11 @@ from typing import Annotated
 
 from plyground.cli.ctrl_c import SAVED, interruptible, stop_at_once, stop_on_signal
 from plyground.cli.parser import On, Settings, Shown, Table, Trust, Words, settings_of
-from plyground.cli.words import game_first, one_run
+from plyground.cli.words import GameWord, game_first, one_run
 from plyground.errors import InvalidValue, counted
 from plyground.runs.settings import build
 from plyground.teaching.config import BadLines, Collect
 
-GameWord = Annotated[Words, Shown("[GAME]", meaning="see `plyground games`")]
 TeachGame = Annotated[str, Shown("GAME", Collect.game, "the game of the dataset, if not given first")]
 
 

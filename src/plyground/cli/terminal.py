@@ -21,7 +21,6 @@ from plyground import specs
 from plyground.errors import command, counted
 
 if TYPE_CHECKING:  # the modules that know these are there, whoever shows one
-    from plyground.agents.registry import Entry
     from plyground.arena.grade import Grade, Share
     from plyground.arena.ladder import Ladder
     from plyground.arena.match import Match
@@ -87,7 +86,12 @@ def show_game(game: Game) -> None:
     """One game: its aim, its settings, its encoders and its agents, with what they mean."""
     from plyground.agents.registry import entries
 
-    rules = game.rules
+    rules, agents = game.rules, list[tuple[str, str]]()
+    for name, entry in entries(game).items():
+        if entry.plays(game):
+            options = "; ".join(f"{option}: {meaning}" for option, meaning in entry.options.items())
+            meaning = f"{entry.make.__doc__}" + (f" ({options})" if options else "")
+            agents.append((entry.example or f"{name}:{entry.path}", meaning))
     console.print(f"{game}: {game.num_actions} actions", style="bold")
     _fold("", about(game))
     parts = {
@@ -96,11 +100,7 @@ def show_game(game: Game) -> None:
             (f"{name} [{' x '.join(map(str, encoder.shape))}]", encoder.meaning)
             for name, encoder in _encoders(game).items()
         ],
-        "agents": [
-            (entry.example or f"{name}:{entry.path}", _agent_meaning(entry))
-            for name, entry in entries(game).items()
-            if entry.plays(game)
-        ],
+        "agents": agents,
     }
     for title, rows in parts.items():
         console.print(f"\n{title}{'' if rows else ': none'}", style="bold")
@@ -108,11 +108,6 @@ def show_game(game: Game) -> None:
             console.print(f"  {name}")
             if meaning:
                 _fold("      ", meaning)
-
-
-def _agent_meaning(entry: Entry) -> str:
-    options = "; ".join(f"{name}: {meaning}" for name, meaning in entry.options.items())
-    return f"{entry.make.__doc__}" + (f" ({options})" if options else "")
 
 
 def _choices(name: str, setting: Setting) -> str:
@@ -192,7 +187,12 @@ def show_match(
     if result.all_seeing:
         _tell_all_seeing(result)
     if sprt and verdict:
-        ratio, decided = sprt.ratio(result.scores.mean(axis=1)), _decided(sprt, verdict, a, b)
+        from plyground.arena.rating import Verdict
+
+        nearer, other = (sprt.elo1, sprt.elo0) if verdict == Verdict.STRONGER else (sprt.elo0, sprt.elo1)
+        accepted = f"{a} is {nearer:+g} rather than {other:+g} Elo above {b},"
+        decided = verdict if verdict == Verdict.OPEN else accepted
+        ratio = sprt.ratio(result.scores.mean(axis=1))
         console.print(
             f"SPRT, {sprt.elo0:+g} against {sprt.elo1:+g} Elo: {decided} after {counted(result.games, 'game')} "
             f"(log-likelihood ratio {ratio:.2f}, decided at ±{sprt.limit:.2f})"
@@ -203,14 +203,6 @@ def _tell_all_seeing(result: Match | Grade) -> None:
     from plyground.agents.agent import told_to_see
 
     console.print(f"no measure of strength: {told_to_see(result.all_seeing)}")
-
-
-def _decided(sprt: Sprt, verdict: Verdict, a: str, b: str) -> str:
-    """The hypothesis that a sequential test has accepted."""
-    from plyground.arena.rating import Verdict
-
-    nearer, other = (sprt.elo1, sprt.elo0) if verdict == Verdict.STRONGER else (sprt.elo0, sprt.elo1)
-    return verdict if verdict == Verdict.OPEN else f"{a} is {nearer:+g} rather than {other:+g} Elo above {b},"
 
 
 def match_numbers(result: Match) -> Mapping[str, object]:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from plyground.agents.agent import Agent, compile_kernels
 from plyground.cli.ctrl_c import interruptible
-from plyground.cli.keys import Keys, listening
+from plyground.cli.keys import listening
 from plyground.cli.terminal import board, console, say
 from plyground.cli.words import is_run, run_path
 from plyground.errors import InvalidValue
@@ -115,10 +115,27 @@ def _show(watch: Watch, background: Background, speed: float, step: bool, save: 
     try:
         if console.is_terminal and sys.stdin.isatty():
             with listening() as keys, Live(console=console, auto_refresh=False) as live:
-                _follow(Viewer(watch, speed, step), background, keys, live)
+                viewer, due = Viewer(watch, speed, step), time.monotonic() + 1.0 / speed
+                while not viewer.quits:  # turn after turn; between them the keys are obeyed
+                    waits = watch.needs_turn and not background.done("agents")
+                    live.update(viewer.view(background.progress if waits else ""), refresh=True)
+                    still = viewer.paused or watch.over
+                    key = keys.read(POLL if waits else 3600.0 if still else due - time.monotonic())
+                    if key and not (waits and key in ("right", "n", "\n", "\r")):
+                        viewer.press(key)
+                    elif not key and not waits and not still:
+                        watch.forward()
+                        due = time.monotonic() + 1.0 / viewer.speed
         else:
             with interruptible():
-                _print(watch, background)
+                background.futures["agents"].result()
+                while not watch.over:
+                    watch.forward()
+                    if watch.shown and not (watch.over and watch.ended):
+                        say(watch.turn(watch.shown))
+                hidden = watch.position.game.rules.hidden
+                console.print(board(watch.position, None if hidden else 0, watch.before))
+                say(watch.result)
     except KeyboardInterrupt:
         say("Stopped.")
     finally:
@@ -127,30 +144,3 @@ def _show(watch: Watch, background: Background, speed: float, step: bool, save: 
         with save.open("x", encoding="utf-8") as file:
             file.write(write_game(watch.line, watch.players, sealed=True))
         say(f"Wrote {save}.")
-
-
-def _follow(viewer: Viewer, background: Background, keys: Keys, live: Live) -> None:
-    """Show turn after turn, and obey the keys between them."""
-    due = time.monotonic() + 1.0 / viewer.speed
-    while not viewer.quits:
-        waits = viewer.watch.needs_turn and not background.done("agents")
-        live.update(viewer.view(background.progress if waits else ""), refresh=True)
-        still = viewer.paused or viewer.watch.over
-        key = keys.read(POLL if waits else 3600.0 if still else due - time.monotonic())
-        if key and not (waits and key in ("right", "n", "\n", "\r")):
-            viewer.press(key)
-        elif not key and not waits and not still:
-            viewer.watch.forward()
-            due = time.monotonic() + 1.0 / viewer.speed
-
-
-def _print(watch: Watch, background: Background) -> None:
-    """Without a terminal: all turns, one line each, and the last board."""
-    background.futures["agents"].result()
-    while not watch.over:
-        watch.forward()
-        if watch.shown and not (watch.over and watch.ended):
-            say(watch.turn(watch.shown))
-    hidden = watch.position.game.rules.hidden
-    console.print(board(watch.position, None if hidden else 0, watch.before))
-    say(watch.result)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 from plyground.cli.help import EXAMPLES
-from plyground.cli.parser import Shown
+from plyground.cli.parser import Shown, Words
 from plyground.errors import InvalidValue, command
 from plyground.games import GAMES
 from plyground.games.typed_names import game_name, unknown_game
@@ -24,6 +24,7 @@ from plyground.specs import split
 DEFAULT_GAME = "connect_four"
 GAME_HELP = "the game, if not given first: a name, with settings as name:key=value, or a path to a .py file"
 GameOption = Annotated[str, Shown("GAME", DEFAULT_GAME, GAME_HELP)]
+GameWord = Annotated[Words, Shown("[GAME]", meaning="see `plyground games`")]
 OtherGame = Annotated[str, Shown("GAME", "none", "the game, if not given first")]
 
 # ---- games ----

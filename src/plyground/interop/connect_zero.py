@@ -60,7 +60,16 @@ def move_probabilities(model: nn.Module, board: Tensor) -> Tensor:
     full = board[..., 0, :] != 0
     if bool(full.all(-1).any()):
         raise IllegalAction("no column is open: the game is over")
-    logits = _logits(model, board).masked_fill(full, -torch.inf)
+    logits = model(board)
+    name, wanted = type(model).__name__, (*board.shape[:-2], COLS)
+    if not isinstance(logits, Tensor) or logits.shape != wanted or not logits.dtype.is_floating_point:
+        got = f"{logits.dtype} {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
+        raise InvalidValue(f"{name} maps boards {tuple(board.shape)} to float logits {wanted}, not to {got}")
+    if logits.device != board.device:
+        raise InvalidValue(f"{name} answers on {logits.device}, but the board is on {board.device}")
+    if bool((torch.isnan(logits) | torch.isposinf(logits)).any()):
+        raise InvalidValue(f"{name} answers with logits that are not numbers: {logits.flatten()[:COLS].tolist()} ...")
+    logits = logits.masked_fill(full, -torch.inf)
     if bool(torch.isneginf(logits).all(-1).any()):
         raise InvalidValue("the model gives every open column a logit of minus infinity")
     return torch.softmax(logits, -1)
@@ -161,19 +170,14 @@ def play_batch(
     states, moves, number, mover = (torch.cat(column) for column in zip(*record, strict=True))
     returns = result[number, mover]
     if gamma is not None:
-        returns = returns * gamma ** _moves_to_come(number, mover, games)
+        player = 2 * number + mover  # of one game; rows are in the order of play
+        order = torch.argsort(player, stable=True)
+        ends = torch.bincount(player, minlength=2 * games).cumsum(0)  # behind each player's last move, in that order
+        to_come = torch.empty_like(player)  # (N,) moves that the same player still makes
+        to_come[order] = ends[player[order]] - 1 - torch.arange(len(player), device=player.device)
+        returns = returns * gamma**to_come
     kept = torch.ones_like(mover, dtype=torch.bool) if both else mover == 0
     return states[kept], moves[kept], returns[kept]
-
-
-def _moves_to_come(number: Tensor, mover: Tensor, games: int) -> Tensor:
-    """(N,) how many moves the same player still makes in the same game. Rows are in the order of play."""
-    player = 2 * number + mover
-    order = torch.argsort(player, stable=True)
-    ends = torch.bincount(player, minlength=2 * games).cumsum(0)  # behind each player's last move, in that order
-    to_come = torch.empty_like(player)
-    to_come[order] = ends[player[order]] - 1 - torch.arange(len(player), device=player.device)
-    return to_come
 
 
 @contextmanager
@@ -193,17 +197,3 @@ def _check_board(board: Tensor, dimensions: int) -> None:
     if board.dtype != torch.int8 or board.ndim != dimensions or board.shape[-2:] != (ROWS, COLS):
         wanted = "(6, 7)" if dimensions == 2 else "(B, 6, 7)"
         raise InvalidValue(f"a board is an int8 tensor {wanted}, not {board.dtype} {tuple(board.shape)}")
-
-
-def _logits(model: nn.Module, board: Tensor) -> Tensor:
-    """The model's logits, after checks of type, shape, device and values."""
-    logits = model(board)
-    name, wanted = type(model).__name__, (*board.shape[:-2], COLS)
-    if not isinstance(logits, Tensor) or logits.shape != wanted or not logits.dtype.is_floating_point:
-        got = f"{logits.dtype} {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
-        raise InvalidValue(f"{name} maps boards {tuple(board.shape)} to float logits {wanted}, not to {got}")
-    if logits.device != board.device:
-        raise InvalidValue(f"{name} answers on {logits.device}, but the board is on {board.device}")
-    if bool((torch.isnan(logits) | torch.isposinf(logits)).any()):
-        raise InvalidValue(f"{name} answers with logits that are not numbers: {logits.flatten()[:COLS].tolist()} ...")
-    return logits

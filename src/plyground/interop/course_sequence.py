@@ -53,7 +53,17 @@ class CourseSequence:
         self.game, self.actions_played = load("sequence", seats=seats, compat_scores=True), 0
         self._random = random.Random(seed)
         self._reseedings = [self._random.randint(0, 10**10) for _ in range(RESEEDINGS)]
-        self._deal(seats)
+        # five cards to the display, then six to each agent; the deck is shuffled before each of these
+        state, deck = self._clear(), DECK.copy()
+        self._random.shuffle(deck)
+
+        def deal(count: int) -> list[str]:
+            self._random.shuffle(deck)
+            return [deck.pop() for _ in range(count)]
+
+        _set_pile(state, "display", deal(cards.SLOTS))
+        _set_hands(state, [deal(HELD) for _ in range(seats)])
+        _set_pile(state, "deck", deck)
 
     @classmethod
     def from_case(cls, case: Mapping[str, Any]) -> CourseSequence:
@@ -63,21 +73,31 @@ class CourseSequence:
         """
         read: Case = fit(case, Case, "the case")
         course = cls(read["players"], seed=0)
-        _check_case(read)
+        seats, hand, turn, counts = read["players"], read["hand"], read["to_move"], read["team_sequences_before"]
+        wrong = {  # numbers of agents, cards and sequences that no game has
+            f"to_move is 0 to {seats - 1}, not {turn}": not 0 <= turn < seats,
+            f"hand has up to {HELD} cards, not {len(hand)}": len(hand) > HELD,
+            f"display has up to {cards.SLOTS} cards, not {len(read['display'])}": len(read["display"]) > cards.SLOTS,
+            f"team_sequences_before has agents 0 to {seats - 1}, each with 0 to {MOST_SEQUENCES}, not {counts}": any(
+                str(agent) not in map(str, range(seats)) or not 0 <= count <= MOST_SEQUENCES
+                for agent, count in counts.items()
+            ),
+        }
+        if found := [text for text, holds in wrong.items() if holds]:
+            raise InvalidValue(f"{'; '.join(found)} (in the case)")
         state = course._clear()
         for side, (chips, locked) in enumerate(
             ((read["red"], read["red_locked"]), (read["blue"], read["blue_locked"]))
         ):
             _set_chips(state, chips, cards.CHIP + side)
             _set_chips(state, locked, cards.LOCKED + side)
-        for agent, count in read["team_sequences_before"].items():
+        for agent, count in counts.items():
             state["sequences"][int(agent)] = count
-        turn = read["to_move"]
         state["turn"], state["to_move"], state["traded"] = turn, turn % 2, read["trade_used"]
-        left = _without(DECK, [*read["hand"], *read["display"]])
+        left = _without(DECK, [*hand, *read["display"]])
         hands = [left[HELD * k : HELD * (k + 1)] for k in range(course.seats)]
         rest = left[HELD * course.seats :] + hands[turn]
-        hands[turn] = list(read["hand"])
+        hands[turn] = list(hand)
         _set_hands(state, hands)
         _set_pile(state, "display", read["display"])
         _set_pile(state, "discards" if read["deck_empty"] else "deck", rest)
@@ -138,23 +158,22 @@ class CourseSequence:
         return listed + [_dictionary(move, "") for move in legal if move >= cards.DECLINE]
 
     def apply(self, action: Action) -> None:
-        """Play a legal action, given as a dictionary."""
-        number = self._number(action)
-        self._random.seed(self._reseedings[(2 * self.actions_played) % RESEEDINGS])
-        if number < cards.DECLINE:
-            self._shuffle()
-        self.position = self.position.play(number)
-        self.actions_played += 1
-
-    def _number(self, action: Action) -> int:
-        """The action's number in the compiled rules; an error names its faults."""
+        """Play a legal action, given as a dictionary; an error names its faults."""
         _check(action)
         for move in self.position.legal():
             if _dictionary(move, "" if move >= cards.DECLINE else self.display[move // cards.MOVES]) == action:
-                return move
-        seen = f"{' '.join(self.hands[self.to_move])} with {' '.join(self.display)} on display"
-        what = f"{shorten(str(dict(action)), 120)} is not legal"
-        raise IllegalAction(f"{what} for agent {self.to_move}, who holds {seen}")
+                break
+        else:
+            seen = f"{' '.join(self.hands[self.to_move])} with {' '.join(self.display)} on display"
+            what = f"{shorten(str(dict(action)), 120)} is not legal"
+            raise IllegalAction(f"{what} for agent {self.to_move}, who holds {seen}")
+        self._random.seed(self._reseedings[(2 * self.actions_played) % RESEEDINGS])
+        if move < cards.DECLINE:  # the framework shuffles before each card that it turns up
+            deck = _names(self.position.state["deck"])
+            self._random.shuffle(deck)
+            _set_pile(self.position.state, "deck", deck)
+        self.position = self.position.play(move)
+        self.actions_played += 1
 
     def _clear(self) -> np.void:
         """Set an empty board without cards, and return its state."""
@@ -162,27 +181,6 @@ class CourseSequence:
         parse(EMPTY_BOARD, self.position.state)
         self.position.state["outcome"] = 0  # the framework computes it after the next action
         return self.position.state
-
-    # ---- the framework's generator ----
-
-    def _deal(self, seats: int) -> None:
-        """Five cards to the display, then six to each agent; the deck is shuffled before each of these."""
-        state, deck = self._clear(), DECK.copy()
-        self._random.shuffle(deck)
-
-        def deal(count: int) -> list[str]:
-            self._random.shuffle(deck)
-            return [deck.pop() for _ in range(count)]
-
-        _set_pile(state, "display", deal(cards.SLOTS))
-        _set_hands(state, [deal(HELD) for _ in range(seats)])
-        _set_pile(state, "deck", deck)
-
-    def _shuffle(self) -> None:
-        """Shuffle the deck, as the framework does before each card that it turns up."""
-        deck = _names(self.position.state["deck"])
-        self._random.shuffle(deck)
-        _set_pile(self.position.state, "deck", deck)
 
 
 def _dictionary(move: int, draft: str) -> Action:
@@ -193,22 +191,6 @@ def _dictionary(move: int, draft: str) -> Action:
     kind = "trade" if move >= cards.TRADES else "remove" if move // cards.SQUARES >= cards.BY_JH else "place"
     coords = None if kind == "trade" else divmod(int(cards.CELL_OF[move % cards.SQUARES]), cards.SIZE)
     return {"play_card": cards.CARDS[cards.MOVE_CARD[move]], "draft_card": draft, "type": kind, "coords": coords}
-
-
-def _check_case(case: Case) -> None:
-    """Refuse numbers of agents, cards and sequences that no game has."""
-    seats, counts = case["players"], case["team_sequences_before"]
-    wrong = {
-        f"to_move is 0 to {seats - 1}, not {case['to_move']}": not 0 <= case["to_move"] < seats,
-        f"hand has up to {HELD} cards, not {len(case['hand'])}": len(case["hand"]) > HELD,
-        f"display has up to {cards.SLOTS} cards, not {len(case['display'])}": len(case["display"]) > cards.SLOTS,
-        f"team_sequences_before has agents 0 to {seats - 1}, each with 0 to {MOST_SEQUENCES}, not {counts}": any(
-            str(agent) not in map(str, range(seats)) or not 0 <= count <= MOST_SEQUENCES
-            for agent, count in counts.items()
-        ),
-    }
-    if found := [text for text, holds in wrong.items() if holds]:
-        raise InvalidValue(f"{'; '.join(found)} (in the case)")
 
 
 def _check(action: object) -> None:

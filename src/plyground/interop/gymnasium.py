@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import os
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,17 +52,6 @@ SIDES: dict[str, tuple[int, ...]] = {"first": (0,), "second": (1,), "both": (0, 
 # ---- the games behind both environments ----
 
 
-class Games(Protocol):
-    """N games, of which the caller plays one action in each; a new game takes the place of one that has ended."""
-
-    states: NDArray[np.void]  # [N] the states that the next actions are for
-    next_states: NDArray[np.void]  # [N] the states that the last actions led to; where a game ended, the final one
-
-    def reset(self, seed: int | None) -> None: ...
-    def step(self, actions: NDArray[Any]) -> Step: ...
-    def final_seats(self, rows: Rows) -> NDArray[np.int32] | None: ...  # who sees the final states of some rows
-
-
 class BothSides(Batch):
     """A batch in which the caller plays both sides: a reward is for the side that acted."""
 
@@ -72,7 +61,7 @@ class BothSides(Batch):
         super().reset()
 
     def final_seats(self, rows: Rows) -> NDArray[np.int32] | None:
-        return None  # the seat that would act
+        """Who sees the final states of some rows; None: the seat that would act."""
 
 
 class AgainstAgent:
@@ -84,7 +73,8 @@ class AgainstAgent:
             raise InvalidValue(f"side is one of {', '.join(SIDES)}, not {side!r}")
         self.game, self.max_plies, self.choices = game, max_plies or game.rules.MAX_PLIES, SIDES[side]
         self.opponent = make(opponent, game)
-        self.states, self.next_states = np.zeros(n, game.rules.STATE), np.zeros(n, game.rules.HEAD)  # [N]
+        self.states = np.zeros(n, game.rules.STATE)  # [N] those that the next actions are for
+        self.next_states = np.zeros(n, game.rules.HEAD)  # [N] where the last actions led; of a game that ended the end
         self.sides, self.plies = np.zeros(n, np.int8), np.zeros(n, np.int32)  # [N] the caller's sides; plies played
         self._next_sides = self.sides.copy()  # [N] the sides in `next_states`
         self._seed(0)
@@ -293,7 +283,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
     ) -> None:
         self.game = load(game)
         self.encoded, self.num_envs, self.threads = EncodedGame(self.game, encoder), num_envs, threads or available()
-        self._games: Games
+        self._games: BothSides | AgainstAgent
         if opponent is None:
             self._games = BothSides(self.game, num_envs, max_plies=max_plies, threads=threads)
         else:
@@ -333,16 +323,11 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         return {"action_mask": self.encoded.legal_mask(states, self.threads), "to_move": states["to_move"].copy()}
 
 
-def _register() -> None:
-    for name in (*GAMES, "game"):
-        identifier = f"plyground/{name}-v{VERSION}"
-        if identifier not in gymnasium.registry:
-            gymnasium.register(
-                identifier,
-                f"{__name__}:GameEnv",
-                vector_entry_point=f"{__name__}:GameVectorEnv",
-                kwargs={"game": name} if name in GAMES else {},
-            )
-
-
-_register()
+for _name in (*GAMES, "game"):
+    if (_identifier := f"plyground/{_name}-v{VERSION}") not in gymnasium.registry:
+        gymnasium.register(
+            _identifier,
+            f"{__name__}:GameEnv",
+            vector_entry_point=f"{__name__}:GameVectorEnv",
+            kwargs={"game": _name} if _name in GAMES else {},
+        )

@@ -89,10 +89,26 @@ def export(run: Path, target: Path, which: str = "best", int8: bool = False) -> 
     agent = load_run(str(run), None, which)
     if agent.model.kind != "network":
         raise InvalidValue(f"{run} has learned a {agent.model.kind}: ONNX files hold networks")
-    model = _model_of(agent)
-    if int8:
-        model = _quantized(model, _observations(agent.view, CALIBRATION_SEED))
-    _write_metadata(model, _metadata(agent.view, run, which))
+    model, view = _model_of(agent), agent.view
+    if int8:  # the weights of each channel with a scale of their own
+        seen = view.observe(view.rows(positions(view.game, CALIBRATION_SEED))).numpy()
+        with tempfile.TemporaryDirectory() as folder, _quiet():
+            quantized = Path(folder) / "int8.onnx"
+            quantization.quantize_static(model, quantized, _Calibration(seen), per_channel=True)
+            model = onnx.load(quantized)
+    metadata = {
+        "plyground": plyground.__version__,
+        "game": Path(view.game.word).name + str(view.game).removeprefix(view.game.word),
+        "encoder": view.observed,
+        "actions": str(view.game.num_actions),
+        "network": read_config(run)["network"],
+        "checkpoint": str(find_checkpoint(run, which).step),
+    }
+    if view.turned:
+        metadata["action_outputs"] = json.dumps(view.action_outputs.tolist())
+    del model.metadata_props[:]
+    for name, value in metadata.items():
+        model.metadata_props.add(key=name, value=value)
     content = bytes(cast(Any, model).SerializeToString())
     found = _compared(agent, content)
     if not int8 and found.difference > CLOSE * max(1.0, found.largest):
@@ -109,7 +125,10 @@ def load_agent(source: Path | bytes, game: Game | None = None) -> NetworkAgent:
         content = source if isinstance(source, bytes) else source.read_bytes()
         session = _Session(content)
         meta = session.metadata
-        view = View(game or _built_in(meta["game"]), meta["encoder"], session.outputs)
+        if game is None and specs.split(meta["game"])[0] not in GAMES:  # not one that is code in another file
+            named = shorten(meta["game"])
+            raise InvalidValue(f"the file is for {named!r}, a game of its own: name that game too, `game=`")
+        view = View(game or load(meta["game"]), meta["encoder"], session.outputs)
     except OSError as error:
         raise InvalidValue(f"cannot read {name}: {error.strerror or error}") from None
     except KeyError as error:
@@ -117,13 +136,6 @@ def load_agent(source: Path | bytes, game: Game | None = None) -> NetworkAgent:
     if view.shape != session.shape:
         raise InvalidValue(f"{name} takes {session.shape}, but {view.encoder} of {view.game} gives {view.shape}")
     return NetworkAgent(NetworkModel(view, session))
-
-
-def _built_in(word: str) -> Game:
-    """The game that a file names: not one that is code in another file."""
-    if specs.split(word)[0] not in GAMES:
-        raise InvalidValue(f"the file is for {shorten(word)!r}, a game of its own: name that game too, `game=`")
-    return load(word)
 
 
 class _Session(nn.Module):
@@ -199,33 +211,6 @@ class _Calibration(quantization.CalibrationDataReader):
         return None if part is None else {INPUT: part}
 
 
-def _quantized(model: onnx.ModelProto, observations: NDArray[np.float32]) -> onnx.ModelProto:
-    """The model in int8, the weights of each channel with a scale of their own."""
-    with tempfile.TemporaryDirectory() as folder, _quiet():
-        target = Path(folder) / "int8.onnx"
-        quantization.quantize_static(model, target, _Calibration(observations), per_channel=True)
-        return onnx.load(target)
-
-
-def _metadata(view: View, run: Path, which: str) -> dict[str, str]:
-    game, config = view.game, read_config(run)
-    found = {
-        "plyground": plyground.__version__,
-        "game": Path(game.word).name + str(game).removeprefix(game.word),
-        "encoder": view.observed,
-        "actions": str(game.num_actions),
-        "network": config["network"],
-        "checkpoint": str(find_checkpoint(run, which).step),
-    }
-    return found | ({"action_outputs": json.dumps(view.action_outputs.tolist())} if view.turned else {})
-
-
-def _write_metadata(model: onnx.ModelProto, values: Mapping[str, str]) -> None:
-    del model.metadata_props[:]
-    for name, value in values.items():
-        model.metadata_props.add(key=name, value=value)
-
-
 # ---- comparing it with torch ----
 
 
@@ -239,14 +224,9 @@ def positions(game: Game, seed: int) -> NDArray[np.void]:
     return np.concatenate(found)
 
 
-def _observations(view: View, seed: int) -> NDArray[np.float32]:
-    return view.observe(view.rows(positions(view.game, seed))).numpy()
-
-
 def _compared(agent: NetworkAgent, content: bytes) -> Exported:
     states, other = positions(agent.game, CHECK_SEED), _Session(content)
-    rows = agent.view.rows(states)
-    observations = agent.view.observe(rows)
+    observations = agent.view.observe(agent.view.rows(states))
     with torch.inference_mode():
         scores = agent.network(observations)
         difference, largest = (scores - other(observations)).abs().max(), scores.abs().max()

@@ -77,13 +77,13 @@ def short_name(game: Game) -> str:
 
 
 def _type_of(game: Game) -> Any:
-    kind = pyspiel.GameType
+    kind, secrets = pyspiel.GameType, pyspiel.GameType.Information
     return kind(
         short_name=short_name(game),
         long_name=f"{game.label} of Plyground",
         dynamics=kind.Dynamics.SEQUENTIAL,
         chance_mode=kind.ChanceMode.EXPLICIT_STOCHASTIC if game.rules.CHANCE else kind.ChanceMode.DETERMINISTIC,
-        information=_information(game),
+        information=secrets.IMPERFECT_INFORMATION if game.rules.hidden else secrets.PERFECT_INFORMATION,
         utility=kind.Utility.ZERO_SUM,
         reward_model=kind.RewardModel.TERMINAL,
         max_num_players=_seats(game),
@@ -94,11 +94,6 @@ def _type_of(game: Game) -> Any:
         provides_observation_tensor=bool(game.encoders),
         parameter_specification={},
     )
-
-
-def _information(game: Game) -> Any:
-    kinds = pyspiel.GameType.Information
-    return kinds.IMPERFECT_INFORMATION if game.rules.hidden else kinds.PERFECT_INFORMATION
 
 
 def _seats(game: Game) -> int:
@@ -213,7 +208,7 @@ class SpielState(pyspiel.State):
         if not spiel_game.game.rules.hidden:
             return self.clone()
         states, rngs = now.states.copy(), seeds(int(sampler() * 2**53), 1)
-        _redraw(spiel_game.game, states, np.array([player], np.int32), rngs)
+        spiel_game.kernels.determinize_all(states, np.array([player], np.int32), rngs)
         other = spiel_game.state_of(states, rngs)
         kept = enumerate(other.moment.seen)
         other.moment = replace(other.moment, seen=tuple(now.seen[k] if k == player else each for k, each in kept))
@@ -221,12 +216,6 @@ class SpielState(pyspiel.State):
 
     def __str__(self) -> str:
         return self.position.text if len(self.moment.states) else "before the deal"
-
-
-def _redraw(game: Game, states: NDArray[np.void], seats: NDArray[np.int32], rngs: NDArray[np.uint64]) -> None:
-    """Draw anew what each seat [N] cannot see in its state [N]."""
-    if game.rules.hidden:
-        game.kernels().determinize_all(states, seats, rngs)
 
 
 class Observer:
@@ -252,13 +241,11 @@ class Observer:
 
     def string_from(self, state: SpielState, player: int) -> str:
         if not self.recall:
-            return self._seen(state.moment.states, player)
+            states = state.moment.states
+            return self.game.rules.view(states[0], player) if len(states) else ""
         if not self.game.rules.hidden:
             return " ".join(map(str, state.history()))
         return state.moment.seen[player]
-
-    def _seen(self, states: NDArray[np.void], player: int) -> str:
-        return self.game.rules.view(states[0], player) if len(states) else ""
 
 
 # ---- bots and agents ----
@@ -305,7 +292,8 @@ class SpielAgent:
             one, rng = states[row : row + 1].copy(), rngs[row : row + 1]
             seed = int(draw(rng, limits)[0])  # advances the row's own generator
             drawn = seeds(seed, 1)
-            _redraw(self.game, one, acting[row : row + 1], drawn)
+            if self.game.rules.hidden:  # what the seat cannot see is drawn anew
+                self.game.kernels().determinize_all(one, acting[row : row + 1], drawn)
             actions[row] = self.make_bot(self.spiel_game, seed).step(self.spiel_game.state_of(one, drawn))
         return actions
 

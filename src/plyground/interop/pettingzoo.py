@@ -121,24 +121,21 @@ class GameEnv(pettingzoo.AECEnv[str, Observation, int]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)  # pyright: ignore[reportArgumentType]
             return
-        check_action(action, self.encoded)
+        number = check_action(action, self.encoded)
         self._cumulative_rewards[agent] = 0.0
-        if self._mask[action]:
-            self._play(action)
+        if self._mask[number]:
+            self._action[0] = self.encoded.action(int(self._seats[0]), number)
+            self.encoded.kernels.play_all(self._states, self._action, self._rngs, self._work)
+            self.plies += 1
+            outcome = int(self._states["outcome"][0])
+            if outcome != RUNNING or self.plies >= self.max_plies:
+                self._finish(outcome)
+            self._select()
         else:
             EnvLogger.warn_on_illegal_move()
             loser = self.possible_agents.index(agent) % 2
             self._finish(FIRST_WINS + 1 - loser)
         self._accumulate_rewards()
-
-    def _play(self, number: Any) -> None:
-        self._action[0] = self.encoded.action(int(self._seats[0]), number)
-        self.encoded.kernels.play_all(self._states, self._action, self._rngs, self._work)
-        self.plies += 1
-        outcome = int(self._states["outcome"][0])
-        if outcome != RUNNING or self.plies >= self.max_plies:
-            self._finish(outcome)
-        self._select()
 
     def _finish(self, outcome: int) -> None:
         self.rewards = {agent: value_for(outcome, seat % 2) for seat, agent in enumerate(self.possible_agents)}
@@ -156,12 +153,7 @@ class GameEnv(pettingzoo.AECEnv[str, Observation, int]):
 env = GameEnv  # PettingZoo's name for the environment of a module
 
 
-def _register() -> None:
-    for name in (*GAMES, "game"):
-        identifier = f"plyground/{name}-v{VERSION}"
-        if identifier not in pettingzoo.aec_registry:
-            kwargs = {"game": name} if name in GAMES else {}
-            pettingzoo.register("aec", identifier, f"{__name__}:env", kwargs=kwargs)
-
-
-_register()
+for _name in (*GAMES, "game"):
+    if (_identifier := f"plyground/{_name}-v{VERSION}") not in pettingzoo.aec_registry:
+        _given = {"game": _name} if _name in GAMES else {}
+        pettingzoo.register("aec", _identifier, f"{__name__}:env", kwargs=_given)

@@ -97,11 +97,12 @@ class EncodedGame:
         return seats
 
 
-def check_action(action: Any, encoded: EncodedGame) -> None:
-    """Refuse what is no number of an action; whether it is legal is another question."""
+def check_action(action: Any, encoded: EncodedGame) -> int:
+    """The number of an action; refuses what is none. Whether it is legal is another question."""
     count = encoded.game.num_actions
     if not isinstance(action, int | np.integer) or isinstance(action, bool) or not 0 <= action < count:
         raise InvalidValue(f"an action of {encoded.game} is a whole number of 0 to {count - 1}, not {action!r}")
+    return int(action)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def render(position: Position, mode: str | None, seat: int | None = None) -> str | NDArray[np.uint8]:
@@ -110,12 +111,8 @@ def render(position: Position, mode: str | None, seat: int | None = None) -> str
     seat = position.seat if seat is None else seat
     if mode == "ansi":
         return position.game.rules.observe(position.state, seat)
-    if mode == "rgb_array":
-        return _picture(position, seat)
-    raise InvalidValue(f"render_mode is one of {', '.join(RENDER_MODES)}, not {mode!r}")
-
-
-def _picture(position: Position, seat: int) -> NDArray[np.uint8]:
+    if mode != "rgb_array":
+        raise InvalidValue(f"render_mode is one of {', '.join(RENDER_MODES)}, not {mode!r}")
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # numba is imported when the game is loaded
     from plyground.game import Game
     from plyground.interop.uci_thinkers import Thinker
     from plyground.position import Position
-    from plyground.search.analysis import Analysis
 
 GAME, DEFAULT_AGENT = "chess", "minimax:time=1"
 NEWS = 1.0  # seconds after which the number of nodes is reported again
@@ -61,22 +60,19 @@ class UciEngine:
                 words.pop(0)
             if words[:1] == ["quit"] or self.closed:
                 break
-            if words:
-                self._answer(words[0], words[1:])
+            try:
+                if words:
+                    self._commands[words[0]](words[1:])
+            except Exception as error:  # a GUI's game goes on
+                if error is self._fault:
+                    raise
+                self.say(error)
         self._end_search()
 
     @property
     def loading(self) -> bool:
         """Whether something is still being compiled."""
         return self._loading.is_alive()
-
-    def _answer(self, command: str, words: list[str]) -> None:
-        try:
-            self._commands[command](words)
-        except Exception as error:  # a GUI's game goes on
-            if error is self._fault:
-                raise
-            self.say(error)
 
     def say(self, error: Exception) -> None:
         """Tell the GUI what went wrong."""
@@ -266,7 +262,7 @@ class Thinking:
 
     def _search(self) -> list[str]:
         """The best line."""
-        from plyground.interop.uci_thinkers import Request
+        from plyground.interop.uci_thinkers import Request, score
 
         legal, settings, go = self.position.legal(), self.engine.settings, self.go
         if not legal:
@@ -281,26 +277,16 @@ class Thinking:
         best = list[str]()
         with closing(self.thinker.think(self.position, request)) as answers:  # its threads end here
             for found in answers:
-                best = found.moves[0].line
-                self._report(found)
-                if self._enough(len(asked)):
+                self.reported, best, effort = time.perf_counter(), found.moves[0].line, self._effort(found.nodes)
+                for number, move in enumerate(found.moves, 1):
+                    told = f"depth {found.depth} multipv {number}{score(move)} {effort}"
+                    self.engine.tell(f"info {told} pv {' '.join(move.line)}")
+                if self.stopped.is_set():
+                    break
+                # no iteration begins that the clock would hardly let end, or for a single move
+                if self.budget and (len(asked) == 1 or time.perf_counter() - self.clock_begun > self.budget.soft):
                     break
         return best
-
-    def _enough(self, moves: int) -> bool:
-        """Whether a complete iteration is the last one, because of the clock."""
-        if self.stopped.is_set():
-            return True
-        return self.budget is not None and (moves == 1 or time.perf_counter() - self.clock_begun > self.budget.soft)
-
-    def _report(self, found: Analysis) -> None:
-        from plyground.interop.uci_thinkers import score
-
-        self.reported = time.perf_counter()
-        effort = self._effort(found.nodes)
-        for number, move in enumerate(found.moves, 1):
-            told = f"depth {found.depth} multipv {number}{score(move)} {effort}"
-            self.engine.tell(f"info {told} pv {' '.join(move.line)}")
 
     def _effort(self, nodes: int) -> str:
         seconds = max(time.perf_counter() - self.begun, 1e-6)

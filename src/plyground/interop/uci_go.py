@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 NUMBERS = ("wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate")
 FLAGS = ("infinite", "ponder")
+WHOLE = re.compile(r"-?[0-9]{1,18}")
 MOVES_LEFT = 30  # for how many moves the clock must last, where the GUI does not say
 INCREMENT = 0.75  # the share of an increment that is spent
 STARTS = 0.5  # no iteration begins after this share of a move's time: it would hardly end
@@ -55,22 +57,14 @@ def read_go(words: Sequence[str]) -> Go:
             name = word
             if word in FLAGS:
                 flags[word] = True
-        elif name in NUMBERS and (number := _number(word)) is not None:
-            numbers[name], name = number, ""
+        elif name in NUMBERS and WHOLE.fullmatch(word):
+            numbers[name], name = max(0, int(word)), ""  # some GUIs let a clock run below zero
         elif name == "searchmoves":
             moves.append(word)
     if "movetime" in numbers:
         numbers["movetime"] = max(1, numbers["movetime"])  # 0 is as little as possible, not no limit
     clock = "wtime" in numbers or "btime" in numbers
     return Go(**numbers, **flags, searchmoves=tuple(moves), clock=clock)
-
-
-def _number(word: str) -> int | None:
-    """A whole number, 0 for a negative one: some GUIs let a clock run below zero."""
-    digits = word.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 18:
-        return None
-    return max(0, int(word))
 
 
 def budget(go: Go, side: int, overhead: float) -> Budget | None:

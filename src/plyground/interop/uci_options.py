@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from plyground.errors import InvalidValue, shorten, unknown
 
@@ -39,20 +40,6 @@ class Option:
         return int(text)
 
 
-OPTIONS = (
-    Option("Hash", "spin", 64, 1, MOST_HASH),
-    Option("Threads", "spin", 1, 1, max(1, os.cpu_count() or 1)),
-    Option("MultiPV", "spin", 1, 1, MOST_LINES),
-    Option("Ponder", "check", False),
-    Option("Move Overhead", "spin", 100, 0, LONGEST_OVERHEAD),
-    Option("Level", "spin", STRONGEST_LEVEL, 1, STRONGEST_LEVEL),
-    Option("UCI_LimitStrength", "check", False),
-    Option("UCI_Elo", "spin", ELO[5], min(ELO.values()), max(ELO.values())),
-    Option("Network", "string", ""),
-    Option("Simulations", "spin", 0, 0, MOST_SIMULATIONS),
-)
-
-
 def describe(option: Option) -> str:
     """The line by which an engine tells a GUI about an option."""
     default = (
@@ -62,20 +49,24 @@ def describe(option: Option) -> str:
     return f"option name {option.name} type {option.kind} default {default}{limits}"
 
 
+def _option(name: str, kind: str, default: int | bool | str, low: int = 0, high: int = 0) -> Any:
+    return field(default=default, metadata={"option": Option(name, kind, default, low, high)})
+
+
 @dataclass(frozen=True)
 class Settings:
-    """The present values, in the order of OPTIONS."""
+    """The present value of each option."""
 
-    hash: int = 64
-    threads: int = 1
-    lines: int = 1
-    ponder: bool = False
-    overhead_ms: int = 100
-    level: int = STRONGEST_LEVEL
-    limited: bool = False
-    elo: int = ELO[5]
-    network: str = ""
-    simulations: int = 0
+    hash: int = _option("Hash", "spin", 64, 1, MOST_HASH)
+    threads: int = _option("Threads", "spin", 1, 1, max(1, os.cpu_count() or 1))
+    lines: int = _option("MultiPV", "spin", 1, 1, MOST_LINES)
+    ponder: bool = _option("Ponder", "check", False)
+    overhead_ms: int = _option("Move Overhead", "spin", 100, 0, LONGEST_OVERHEAD)
+    level: int = _option("Level", "spin", STRONGEST_LEVEL, 1, STRONGEST_LEVEL)
+    limited: bool = _option("UCI_LimitStrength", "check", False)
+    elo: int = _option("UCI_Elo", "spin", ELO[5], min(ELO.values()), max(ELO.values()))
+    network: str = _option("Network", "string", "")
+    simulations: int = _option("Simulations", "spin", 0, 0, MOST_SIMULATIONS)
 
     @property
     def overhead(self) -> float:
@@ -86,9 +77,9 @@ class Settings:
         """The settings after `setoption name NAME value VALUE`; the case of a name does not matter."""
         text = " ".join(words)
         name, _, value = text.removeprefix("name ").partition(" value ")
-        for option, field in zip(OPTIONS, fields(self), strict=True):
+        for each, option in zip(fields(self), OPTIONS, strict=True):
             if option.name.lower() == name.strip().removesuffix(" value").lower():
-                return replace(self, **{field.name: option.read(value.strip())})
+                return replace(self, **{each.name: option.read(value.strip())})
         raise unknown("option", name, [option.name for option in OPTIONS])
 
     def chosen(self, agent: str, analysis: bool = False) -> tuple[str, int, int, int]:
@@ -102,3 +93,6 @@ class Settings:
         elif self.network:
             spec = f"search:model={self.network},time=1"  # a time: no limit by simulations
         return spec, self.hash, self.threads, self.simulations
+
+
+OPTIONS: tuple[Option, ...] = tuple(each.metadata["option"] for each in fields(Settings))

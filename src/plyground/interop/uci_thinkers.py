@@ -174,22 +174,19 @@ class EloAgent:
 def make_thinker(spec: str, game: Game, megabytes: int, threads: int, simulations: int) -> Thinker:
     """The agent of a spec as a thinker, compiled. A limit by time in the spec is left to the GUI, others hold for
     every move."""
-    thinker = _make(spec, game, megabytes, threads, simulations)
+    agent: Any = EloAgent(game, int(spec.removeprefix("elo:"))) if spec.startswith("elo:") else make(spec, game)
+    if isinstance(agent, TimedMinimax):
+        thinker = AlphaBetaThinker(game, megabytes, threads, agent.nodes)
+    elif isinstance(agent, SearchAgent):
+        if not agent.independent:  # it has a network
+            from plyground.learners.threads import prepare_torch
+
+            prepare_torch(threads)  # on a busy machine several threads are far slower than one
+        thinker = TreeThinker(agent, simulations or agent.config.simulations)
+    else:
+        thinker = AgentThinker(agent)
     start = game.start()
     for _ in thinker.think(start, Request(start.legal(), stop=lambda: True, nodes=1, seconds=COMPILES)):
         pass
     thinker.forget()
     return thinker
-
-
-def _make(spec: str, game: Game, megabytes: int, threads: int, simulations: int) -> Thinker:
-    agent: Any = EloAgent(game, int(spec.removeprefix("elo:"))) if spec.startswith("elo:") else make(spec, game)
-    if isinstance(agent, TimedMinimax):
-        return AlphaBetaThinker(game, megabytes, threads, agent.nodes)
-    if isinstance(agent, SearchAgent):
-        if not agent.independent:  # it has a network
-            from plyground.learners.threads import prepare_torch
-
-            prepare_torch(threads)  # on a busy machine several threads are far slower than one
-        return TreeThinker(agent, simulations or agent.config.simulations)
-    return AgentThinker(agent)

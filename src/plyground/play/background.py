@@ -29,20 +29,17 @@ class Background:
         self.thread.start()
 
     def _run(self) -> None:
-        with compile_events(self._known.set):
-            self._run_steps()
-        self._known.set()
-
-    def _run_steps(self) -> None:
         LOG.addFilter(self._is_not_ours)
-        for name, step in self.steps.items():
-            if self.ended:
-                break
-            try:
-                self.futures[name].set_result(step())
-            except BaseException as error:  # raised again where the result is needed
-                self.futures[name].set_exception(error)
+        with compile_events(self._known.set):
+            for name, step in self.steps.items():
+                if self.ended:
+                    break
+                try:
+                    self.futures[name].set_result(step())
+                except BaseException as error:  # raised again where the result is needed
+                    self.futures[name].set_exception(error)
         LOG.removeFilter(self._is_not_ours)
+        self._known.set()
 
     def _is_not_ours(self, record: logging.LogRecord) -> bool:
         return record.levelno > logging.INFO or record.thread != self.thread.ident

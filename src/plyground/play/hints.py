@@ -11,7 +11,7 @@ from plyground.game import Game
 from plyground.games import GAMES
 from plyground.play import typed
 from plyground.position import Position
-from plyground.report.analysis import Scores, solve
+from plyground.report.analysis import solve
 from plyground.search.analysis import Analysis, MoveAnalysis
 
 SHORT = 6  # plies of the expected play
@@ -31,7 +31,14 @@ def hint(position: Position) -> Hint:
     game, position = position.game, position.in_thought()
     own = [advice] if game.rules.advise is not None and (advice := game.rules.advise(position)) else []
     scores = solve(position)
-    found = _by_solver(position, scores) if scores else _by_agent(position, adviser(game))
+    if scores:
+        most = max(score for score, _ in scores.values())
+        best, *others = [action for action, (score, _) in scores.items() if score == most]
+        same = ", ".join(position.notation(action) for action in others)
+        why = f"it {scores[best][1]}{f' (equally good: {same})' if same else ''}"
+        found = Hint([best], f"the solver would play {position.notation(best)}: {why}")
+    else:
+        found = _by_agent(position, adviser(game))
     return Hint(found.actions, ". ".join([*own, found.text]))
 
 
@@ -59,37 +66,26 @@ def prepare(start: Position) -> None:
         hint(start)
 
 
-def _by_solver(position: Position, scores: Scores) -> Hint:
-    best, *others = [action for action in scores if scores[action][0] == max(score for score, _ in scores.values())]
-    same = ", ".join(typed.notation(position, action) for action in others)
-    why = f"it {scores[best][1]}{f' (equally good: {same})' if same else ''}"
-    return Hint([best], f"the solver would play {typed.notation(position, best)}: {why}")
-
-
 def _by_agent(position: Position, agent: str) -> Hint:
     found: Analysis = position.analyse(agent)
     turns = typed.turns_of(position, found.moves[0].actions)
-    why = _why(position, found, [turn.text for turn in turns])
-    return Hint(turns[0].actions, f"{agent} would {turns[0].advice}: {why}")
-
-
-def _why(position: Position, found: Analysis, line: list[str]) -> str:
-    """The result that is proven, or what the value means; the next best move; and the expected play."""
     best = found.moves[0]
     if best.proven == "win":
-        return f"it wins{_distance(best)}"
-    if best.proven == "loss":
-        return f"every move loses, this one{_distance(best)}"
-    if best.proven == "draw":
-        return "it is a draw, and nothing is better"
-    parts = [f"{standing(best.value or 0.0)} ({best.value or 0.0:+z.2f})"]
-    others = [move for move in found.moves[1:] if move.value is not None]
-    if others:
-        second = typed.turns_of(position, others[0].actions)[0].text
-        parts.append(f"next best {second} ({others[0].value:+z.2f})")
-    if len(line) > 1:
-        parts.append(f"expected {' '.join(line[:SHORT])}")
-    return "; ".join(parts)
+        why = f"it wins{_distance(best)}"
+    elif best.proven == "loss":
+        why = f"every move loses, this one{_distance(best)}"
+    elif best.proven == "draw":
+        why = "it is a draw, and nothing is better"
+    else:  # what the value means, the next best move, and the expected play
+        parts = [f"{standing(best.value or 0.0)} ({best.value or 0.0:+z.2f})"]
+        others = [move for move in found.moves[1:] if move.value is not None]
+        if others:
+            second = typed.turns_of(position, others[0].actions)[0].text
+            parts.append(f"next best {second} ({others[0].value:+z.2f})")
+        if len(turns) > 1:
+            parts.append(f"expected {' '.join(turn.text for turn in turns[:SHORT])}")
+        why = "; ".join(parts)
+    return Hint(turns[0].actions, f"{agent} would {turns[0].advice}: {why}")
 
 
 def standing(value: float) -> str:

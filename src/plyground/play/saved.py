@@ -4,7 +4,7 @@ list of moves."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -180,58 +180,34 @@ def _read_record(text: str, game: Game, openly: bool) -> SavedGame:
     if _word_and_settings(fields["game"]) != _word_and_settings(str(game)):
         raise InvalidText(f"it is a game of {shorten(fields['game'], 300)}, not of {game}")
     untold = fields.get("position") == UNTOLD
-    fields = _opened(fields)
-    start, redraws, sides = _start(fields, game), _redraws(fields.get("redrawn", "")), game.rules.SIDES
+    if untold and "sealed" not in fields:
+        raise InvalidText(f"its position was {UNTOLD}: it cannot be played on")
+    opened = unseal(fields["sealed"]) if "sealed" in fields else ""
+    fields |= dict(line.split(": ", 1) for line in opened.splitlines() if ": " in line)
+    start, generator = game.position(fields.get("position", "startpos")), fields.get("generator", "")
+    if generator:
+        if not (generator.isascii() and generator.isdecimal() and len(generator) <= 20 and int(generator) < 2**64):
+            raise InvalidText(f"the generator of a game is a number of 64 bits, not {shorten(generator)!r}")
+        start = Position(game, start.states, rngs=np.array([int(generator)], np.uint64))
+    told, sides = fields.get("redrawn", ""), game.rules.SIDES
+    parts = told.split(", ") if told else []
+    if not all(REDRAWN.fullmatch(part) for part in parts):
+        raise InvalidText(f"`redrawn` tells PLY SEAT SEED, each a number, with commas between, not {shorten(told)!r}")
+    redraws = [Redraw(*map(int, part.split())) for part in parts]
     lines = [line for line in body.splitlines() if line.strip()]
     names = [
         next((line.removeprefix(f"{side} ") for side in sides if line.startswith(f"{side} ")), line) for line in lines
     ]
-    outcome = Outcome.RUNNING if untold else _outcome(fields.get("result", ""), game)  # an end would show its cards
+    result = "" if untold else fields.get("result", "")  # an end would show its cards; its reason is behind it
+    outcome = next((each for each in Outcome if result.startswith(_results(game)[each])), Outcome.RUNNING)
     line = _played(start, names, redraws)
     if any(each.ply > len(line.actions) for each in redraws):
         raise InvalidText(f"it has {counted(len(line.actions), 'ply')}, and something was drawn anew after that")
     if openly and untold and not line.over:
         raise InvalidText(f"its cards are {UNTOLD}: go on with it by plyground play --load FILE")
-    return SavedGame(start, line.actions, _players(head, game), outcome, redraws=redraws)
-
-
-def _opened(fields: Mapping[str, str]) -> Mapping[str, str]:
-    """The head of a record, with what is sealed in it."""
-    if fields.get("position") == UNTOLD and "sealed" not in fields:
-        raise InvalidText(f"its position was {UNTOLD}: it cannot be played on")
-    opened = unseal(fields["sealed"]) if "sealed" in fields else ""
-    return {**fields, **dict(line.split(": ", 1) for line in opened.splitlines() if ": " in line)}
-
-
-def _redraws(told: str) -> list[Redraw]:
-    """What was drawn anew, as `write_game` tells it."""
-    parts = told.split(", ") if told else []
-    if not all(REDRAWN.fullmatch(part) for part in parts):
-        raise InvalidText(f"`redrawn` tells PLY SEAT SEED, each a number, with commas between, not {shorten(told)!r}")
-    return [Redraw(*map(int, part.split())) for part in parts]
-
-
-def _start(fields: Mapping[str, str], game: Game) -> Position:
-    """The first position of a record."""
-    position, generator = game.position(fields.get("position", "startpos")), fields.get("generator", "")
-    if not generator:
-        return position
-    if not (generator.isascii() and generator.isdecimal() and len(generator) <= 20 and int(generator) < 2**64):
-        raise InvalidText(f"the generator of a game is a number of 64 bits, not {shorten(generator)!r}")
-    return Position(game, position.states, rngs=np.array([int(generator)], np.uint64))
-
-
-def _outcome(told: str, game: Game) -> Outcome:
-    """The outcome that a record tells: `red wins`, perhaps with the reason behind it."""
-    results = _results(game)
-    return next((outcome for outcome in Outcome if told.startswith(results[outcome])), Outcome.RUNNING)
-
-
-def _players(text: str, game: Game) -> tuple[str, str]:
-    """The players that a record names: `white: you`."""
-    found = [re.search(rf"^{re.escape(side)}: (.*)$", text, re.MULTILINE) for side in game.rules.SIDES]
-    first, second = (each[1] if each else "" for each in found)
-    return first, second
+    first, second = (re.search(rf"^{re.escape(side)}: (.*)$", head, re.MULTILINE) for side in sides)
+    players = first[1] if first else "", second[1] if second else ""
+    return SavedGame(start, line.actions, players, outcome, redraws=redraws)
 
 
 def read_run_game(game: Game, head: str, line: str) -> SavedGame:
@@ -241,20 +217,15 @@ def read_run_game(game: Game, head: str, line: str) -> SavedGame:
         raise InvalidText(f"this is not the first line of a run's game: {shorten(head)!r}")
     start, first = game.position(words["text"]), words["side"] == game.rules.SIDES[0]
     players = ("the learner", words["name"]) if first else (words["name"], "the learner")
-    return SavedGame(start, _actions(start, RUN_OUTCOME.split(line)[0].split()), players)
-
-
-def _actions(position: Position, words: Sequence[str]) -> list[int]:
-    """The actions of names, which may have several words each."""
-    actions, rest = list[int](), list(words)
-    while rest:
+    actions, rest, position = list[int](), RUN_OUTCOME.split(line)[0].split(), start
+    while rest:  # a name may have several words
         names = {name: action for action, name in zip(position.legal(), position.names(), strict=True)}
         name = next((n for k in range(len(rest), 0, -1) if (n := " ".join(rest[:k])) in names), None)
         if name is None:
             raise InvalidText(f"ply {len(actions) + 1}: {shorten(rest[0])!r} is not legal in {position.view!r}")
         actions.append(names[name])
         position, rest = position.play(names[name]), rest[len(name.split()) :]
-    return actions
+    return SavedGame(start, actions, players)
 
 
 # ---- writing ----
@@ -281,7 +252,8 @@ def write_game(line: Line, players: tuple[str, str], shown: bool = True, sealed:
         secret = "\n".join([f"position: {start.text}", *drawn])
         begins.append(f"sealed: {seal(secret)}")
     if game.rules.turn_text is None:
-        lines = list(map(typed.named, line.positions, line.actions))
+        before = zip(line.positions, line.actions, strict=False)  # the last position is after all of them
+        lines = [f"{sides[position.to_move]} {position.name(action)}" for position, action in before]
     else:
         lines = [f"{sides[line.positions[ply].to_move]} {line.turn_text(k)}" for k, ply in enumerate(line.turns)]
     return "\n".join([*head, *begins, f"result: {_results(game)[line.outcome]}{reason}", "", *lines, ""])

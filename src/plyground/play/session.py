@@ -149,8 +149,13 @@ class Session:
 
     def begin(self) -> list[Event]:
         """The events of a game that has just begun; it may begin at a position that is over, or be a finished one."""
-        ended = [self._ended(self._told())] if self.over and not self.position.over else self._end()
-        return [Event("began"), *ended]
+        if not self.over or self.position.over:
+            return [Event("began"), *self._end()]
+        told = "The saved game has ended in a draw."  # not by the rules
+        if self.outcome != Outcome.DRAW:
+            winner = "you win" if self.outcome == WINS[self.side] else f"{self.name} wins"
+            told = f"The saved game has ended: {winner}."
+        return [Event("began"), self._ended(told)]
 
     def replay(
         self, actions: Sequence[int], outcome: Outcome = Outcome.RUNNING, redraws: Sequence[Redraw] = ()
@@ -159,37 +164,25 @@ class Session:
         such as a resignation."""
         self.line = Line(self.start, actions, redraws, outcome)
 
-    def _told(self) -> str:
-        """How a saved game has ended that the rules have not ended."""
-        if self.outcome == Outcome.DRAW:
-            return "The saved game has ended in a draw."
-        return f"The saved game has ended: {'you win' if self.outcome == WINS[self.side] else f'{self.name} wins'}."
-
     # ---- moves ----
 
     def submit(self, text: str) -> list[Event]:
         """Carry out a typed line: a command of COMMANDS, or moves."""
-        word, _, rest = text.strip().partition(" ")
-        name = word.lower()
-        times = rest.strip() if name == "undo" and rest.strip().isdecimal() else ""
-        if name in COMMANDS and rest.strip() and not times and name != "save" and not self._is_move(text.strip()):
+        word, _, rest = (text := text.strip()).partition(" ")
+        name, rest = word.lower(), rest.strip()
+        times = rest if name == "undo" and rest.isdecimal() else ""
+        is_move = bool(rest) and not self.over and bool(typed.candidates(self.position, text))
+        if name in COMMANDS and rest and not times and name != "save" and not is_move:
             more = f"{name}, or {name} 3 for three turns" if name == "undo" else f"{name} alone"
-            return [Event("refused", f"Type {more}, not {shorten(text.strip())}.")]
+            return [Event("refused", f"Type {more}, not {shorten(text)}.")]
         is_command = name in COMMANDS and (not rest or bool(times) or name == "save")
         if self.over and not (is_command and name in AFTER_THE_END):
             return [Event("refused", f"The game is over. Type {self._ways_on}.")]
         if times:
             return self.undo(int(times[:9]))
         if is_command:
-            return self.save(rest.strip()) if name == "save" else getattr(self, name)()
-        return self._move(text.strip())
-
-    def _is_move(self, text: str) -> bool:
-        return not self.over and bool(typed.candidates(self.position, text))
-
-    def _move(self, text: str) -> list[Event]:
-        """Play the typed moves, or those that complete an ambiguous input: `e8`, then `Q` is `e8=Q`; `Nd: Nd4?`, then
-        `y` is `Nd4`."""
+            return self.save(rest) if name == "save" else getattr(self, name)()
+        # Moves, or those that complete an ambiguous input: `e8`, then `Q` is `e8=Q`; `Nd: Nd4?`, then `y` is `Nd4`.
         if self.unclear and text.casefold() in YES:
             only = typed.asked(self.position, self.unclear)
             text = only[0] if len(only) == 1 else text
@@ -223,7 +216,7 @@ class Session:
         return self._act(self.name, action)
 
     def _act(self, player: str, action: int) -> list[Event]:
-        played = Event("played", typed.notation(self.position, action), player, action)
+        played = Event("played", self.position.notation(action), player, action)
         self.line.play(action)
         return [played, *self._end()]
 

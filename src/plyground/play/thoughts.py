@@ -39,28 +39,19 @@ def think(position: Position, agent: Any) -> Thoughts:
     if sum(move.prior > 0.0 for move in first.moves) != 1 or len(found.moves) == 1 or chosen[0].value is not None:
         return Thoughts(found)
     turn = typed.turns_of(position, chosen[0].actions)[0]
-    rule = f"It plays by a rule, without values{_rule(agent)} It would {turn.advice}."
-    glance, whose = _at_a_glance(position)
-    return Thoughts(glance or found, rule, whose)
-
-
-def _rule(agent: Any) -> str:
-    """The first line of the description of a scripted agent, as the end of a sentence."""
-    first = (getattr(getattr(agent, "function", None), "__doc__", "") or "").strip().partition("\n")[0].rstrip(".")
-    return f": {first[0].lower()}{first[1:]}." if first else "."
-
-
-def _at_a_glance(position: Position) -> tuple[Analysis | None, str]:
-    """The values by the game's `evaluate`, or by its scorer, and whose they are; the interpreter is quick enough for
-    them, and nobody waits for a compiler."""
+    described = (getattr(getattr(agent, "function", None), "__doc__", "") or "").strip()  # of a scripted agent
+    first_line = described.partition("\n")[0].rstrip(".")
+    how = f": {first_line[0].lower()}{first_line[1:]}" if first_line else ""
+    rule = f"It plays by a rule, without values{how}. It would {turn.advice}."
     rules = position.game.rules
     scorer = "".join(f"{name}, which scores moves" for name in list(rules.SCORERS)[:1])
     whose = "the game's evaluation function" if can_search(position.game) else scorer
     if not whose:
-        return None, ""
+        return Thoughts(found, rule)
+    # The interpreter is quick enough for these values, and nobody waits for a compiler.
     game = position.game.without_compiler() if position.game.word in GAMES else position.game
     here, glance = Position(game, position.states, rngs=position.rngs), make(AT_A_GLANCE, game)
-    return in_whole_turns(here, glance, here.analyse(glance)), whose
+    return Thoughts(in_whole_turns(here, glance, here.analyse(glance)), rule, whose)
 
 
 def in_whole_turns(position: Position, agent: Any, found: Analysis) -> Analysis:
@@ -72,30 +63,26 @@ def in_whole_turns(position: Position, agent: Any, found: Analysis) -> Analysis:
     moves = list[MoveAnalysis]()
     for number, move in enumerate(found.moves):
         tells = move.value is not None or (by_prior and move.prior > 0.0)
-        whole = tells and (number < 2 or (number < MOST and time.perf_counter() < end))
-        unknown = replace(move, value=None, prior=0.0 if by_prior else move.prior)
-        moves.append(_whole(position, agent, move, by_prior) if whole else unknown)
+        if not (tells and (number < 2 or (number < MOST and time.perf_counter() < end))):
+            moves.append(replace(move, value=None, prior=0.0 if by_prior else move.prior))
+            continue
+        here = _after(position, move.actions)
+        while here.to_move == position.to_move and not here.over and len(move.line) < LONGEST:
+            best = here.analyse(agent).moves[0]
+            move = replace(
+                best,  # what is thought of the turn's last action
+                name=move.name,
+                action=move.action,
+                line=[*move.line, *best.line],
+                actions=[*move.actions, *best.actions],
+                prior=move.prior * best.prior if by_prior else move.prior,
+                value=move.value if best.value is None else best.value,
+            )
+            here = _after(here, best.actions)
+        moves.append(move)
     worst = -2.0
     moves.sort(key=lambda move: (-(worst if move.value is None else move.value), -move.prior))
     return replace(found, moves=moves)
-
-
-def _whole(position: Position, agent: Any, move: MoveAnalysis, by_prior: bool) -> MoveAnalysis:
-    """A move with its whole turn, and with what is thought of the turn's last action."""
-    here = _after(position, move.actions)
-    while here.to_move == position.to_move and not here.over and len(move.line) < LONGEST:
-        best = here.analyse(agent).moves[0]
-        move = replace(
-            best,
-            name=move.name,
-            action=move.action,
-            line=[*move.line, *best.line],
-            actions=[*move.actions, *best.actions],
-            prior=move.prior * best.prior if by_prior else move.prior,
-            value=move.value if best.value is None else best.value,
-        )
-        here = _after(here, best.actions)
-    return move
 
 
 def _after(position: Position, line: Sequence[int]) -> Position:

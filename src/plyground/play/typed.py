@@ -42,7 +42,7 @@ def read(position: Position, text: str, played: bool = False) -> list[int]:
     found = candidates(position, text)
     longer = [] if found else completions(position, text)
     if len(found) > 1 or longer:
-        raise Ambiguous(question(text, [notation(position, action) for action in found or longer]))
+        raise Ambiguous(question(text, [position.notation(action) for action in found or longer]))
     moves = found or _one_by_one(position, text.split(), played) or whole_turn(position, text, played)
     moves = moves or pawn_turn(position, text)
     short = [] if moves else short_turns(position, text)
@@ -51,27 +51,21 @@ def read(position: Position, text: str, played: bool = False) -> list[int]:
         raise Ambiguous(question(text, [_complete(turn) for turn in short]))
     moves = moves or [action for actions in exact for action in actions]
     if not moves:
-        strange = _strange(text, words_of_moves(position))
-        raise IllegalAction(f"{shorten(repr(text))} is not legal here{strange}; {_instead(position)}")
+        names = words_of_moves(position)
+        known = {word.casefold() for name in names for word in name}
+        strange = [word for word in text.split() if word.casefold() not in known]  # such as a card not held
+        several = strange and any(len(name) > 1 for name in names)
+        turns, legal = legal_turns(position), position.legal()
+        if len(turns) <= FEW:
+            may = f"legal: {', '.join(turns)}"
+        elif position.game.rules.turn_text is None or len(legal) > FEW:
+            may = "`moves` lists the legal moves"
+        else:
+            firsts = ", ".join(part(position, action).lstrip(">") for action in legal)
+            may = f"{position.game.rules.prompt(position.state)}: {firsts}; `moves` lists whole turns"
+        why = f": no legal move has {shorten(strange[0])}" if several else ""
+        raise IllegalAction(f"{shorten(repr(text))} is not legal here{why}; {may}")
     return moves
-
-
-def _instead(position: Position) -> str:
-    """What may be typed: the legal moves; the first actions of turns; or, where these are many, how to list them."""
-    turns, begin = legal_turns(position), position.game.rules.prompt(position.state)
-    if len(turns) <= FEW:
-        return f"legal: {', '.join(turns)}"
-    if position.game.rules.turn_text is None or len(position.legal()) > FEW:
-        return "`moves` lists the legal moves"
-    firsts = [turn_text([position], [action]).lstrip(">") for action in position.legal()]
-    return f"{begin}: {', '.join(firsts)}; `moves` lists whole turns"
-
-
-def _strange(text: str, names: Sequence[Sequence[str]]) -> str:
-    """Where moves have several words: the first word of a text that none of them has, such as a card not held."""
-    known = {word.casefold() for name in names for word in name}
-    strange = [word for word in text.split() if word.casefold() not in known]
-    return f": no legal move has {shorten(strange[0])}" if strange and any(len(name) > 1 for name in names) else ""
 
 
 def without_number(position: Position, text: str) -> str:
@@ -165,7 +159,7 @@ def _complete(turn: Turn) -> str:
 def asked(position: Position, text: str) -> list[str]:
     """What an incomplete text may mean."""
     actions = completions(position, text)
-    return [notation(position, action) for action in actions] or list(map(_complete, short_turns(position, text)))
+    return [position.notation(action) for action in actions] or list(map(_complete, short_turns(position, text)))
 
 
 def _one_by_one(start: Position, parts: Sequence[str], played: bool) -> list[int]:
@@ -204,19 +198,9 @@ def question(text: str, names: Sequence[str]) -> str:
     return f"{shorten(text)}: {' '.join([*lead, shorten(', '.join(most), 400)])} or {last}?"
 
 
-def notation(position: Position, action: int) -> str:
-    """An action as people write it."""
-    return position.notation(action)
-
-
 def part(position: Position, action: int) -> str:
     """An action as people write it or, where a turn has several, as a part of the turn: `e2`, then `>e4`."""
     return turn_text([position], [action])
-
-
-def named(position: Position, action: int) -> str:
-    """An action with its side: `white Le2`."""
-    return f"{position.game.rules.SIDES[position.to_move]} {position.name(action)}"
 
 
 def as_first_word(name: str) -> str:
@@ -229,34 +213,31 @@ def turn_text(positions: Sequence[Position], actions: Sequence[int]) -> str:
     write = positions[0].game.rules.turn_text
     if write is not None:
         return write([(position.state, action) for position, action in zip(positions, actions, strict=True)])
-    return " ".join(notation(position, action) for position, action in zip(positions, actions, strict=True))
+    return " ".join(position.notation(action) for position, action in zip(positions, actions, strict=True))
 
 
 def turns_of(position: Position, actions: Sequence[int]) -> list[Turn]:
     """A line of actions turn by turn. A last turn that is cut off is left out, unless it is the first."""
-    positions, turns, first = [position], list[Turn](), 0
+    positions, turns, first, rules = [position], list[Turn](), 0, position.game.rules
     for number, action in enumerate(actions, start=1):
-        if number < len(actions) or position.game.rules.turn_text is not None:
+        if number < len(actions) or rules.turn_text is not None:
             positions.append(positions[-1].play(action))
     for place in range(1, len(actions) + 1):
-        if place == len(actions) or positions[place].to_move != positions[first].to_move:
-            turns.append(_turn(positions[first : place + 1], list(actions[first:place])))
-            first = place
+        if place < len(actions) and positions[place].to_move == positions[first].to_move:
+            continue
+        begin, end, own = positions[first], positions[: place + 1][-1], list(actions[first:place])
+        text, whole = turn_text(positions[first:place], own), True
+        if rules.turn_text is not None and rules.typed_turn is not None:
+            whole = end.over or end.to_move != begin.to_move
+            goes_on = "" if whole else " ..."
+            try:
+                rules.typed_turn(text, begin.to_move)
+                text += goes_on
+            except InvalidText:  # it begins in the middle, or is only the beginning
+                text, whole = f"{rules.prompt(begin.state)} {text.lstrip('>')}{goes_on}", False
+        turns.append(Turn(own, text, whole))
+        first = place
     return [turn for number, turn in enumerate(turns) if number == 0 or turn.whole]
-
-
-def _turn(positions: Sequence[Position], actions: list[int]) -> Turn:
-    """The turn of some actions; `positions` are those before each and, where turns have several actions, the last."""
-    rules, begin, end = positions[0].game.rules, positions[0], positions[-1]
-    text = turn_text(positions[: len(actions)], actions)
-    if rules.turn_text is None or rules.typed_turn is None:
-        return Turn(actions, text, whole=True)
-    ended = end.over or end.to_move != begin.to_move
-    try:
-        rules.typed_turn(text, begin.to_move)
-    except InvalidText:  # it begins in the middle, or is only the beginning
-        return Turn(actions, f"{rules.prompt(begin.state)} {text.lstrip('>')}{'' if ended else ' ...'}", whole=False)
-    return Turn(actions, text if ended else f"{text} ...", ended)
 
 
 def legal_turns(position: Position) -> list[str]:

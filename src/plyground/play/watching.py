@@ -62,23 +62,8 @@ class Watch:
 
     def forward(self) -> None:
         """Show the next turn, unless there is none."""
-        if self.needs_turn:
-            self._play_turn()
-        self.shown = min(self.shown + 1, len(self.line.turns))
-
-    def back(self) -> None:
-        self.shown = max(0, self.shown - 1)
-
-    def to_start(self) -> None:
-        self.shown = 0
-
-    def to_end(self) -> None:
-        """Show the last turn that was played so far."""
-        self.shown = len(self.line.turns)
-
-    def _play_turn(self) -> None:
-        line, seat = self.line, self.line.seats[-1]
-        while not line.position.over and not self.ended and line.seats[-1] == seat:
+        line, seat, asks = self.line, self.line.seats[-1], self.needs_turn
+        while asks and not line.position.over and not self.ended and line.seats[-1] == seat:
             try:
                 action = self.choose(line.position)
             except Error as error:
@@ -90,6 +75,17 @@ class Watch:
                 self.ended = f"stopped after {self.most} plies"
             else:
                 line.play(action)
+        self.shown = min(self.shown + 1, len(self.line.turns))
+
+    def back(self) -> None:
+        self.shown = max(0, self.shown - 1)
+
+    def to_start(self) -> None:
+        self.shown = 0
+
+    def to_end(self) -> None:
+        """Show the last turn that was played so far."""
+        self.shown = len(self.line.turns)
 
     def turn(self, number: int) -> str:
         """A turn with its number, as people write it: `1. white e2>e4`, `1... e5`."""

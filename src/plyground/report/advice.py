@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from plyground.learners.config import opponent_shares
 from plyground.models.model import kind_of
@@ -19,36 +19,48 @@ LARGER = {"network": "a wider network than {network}", "table": "another key or 
 """kind of model: what may make it learn faster, or learn more"""
 
 
-class Facts(NamedTuple):
-    """What a run has measured: its last cycle, its evaluations, and the scores of its best checkpoint."""
-
-    config: Numbers
-    last: Numbers
-    evaluations: Sequence[Numbers]
-    scores: Mapping[str, Numbers]
-
-
 def advice(config: Numbers, metrics: RunMetrics, scores: Mapping[str, Numbers]) -> list[str]:
     """One sentence for each number that stands out; where none does, how to find out more."""
-    run = Facts(config, metrics.last, metrics.of("evaluation"), scores)
-    found = [*_of_progress(run), *_of_experience(run), *_of_updates(run), *_of_scores(run)]
-    return found or [_of_nothing(run)]
+    last, evaluations, kind = metrics.last, metrics.of("evaluation"), kind_of(config)
+    found = _of_progress(evaluations, kind)
+    if (share := last.get("truncated", 0)) > 0.5:
+        found.append(f"{share:.0%} of its games were truncated: raise max_plies, or add shaping or random openings")
+    if (share := last.get("distinct", 1)) < 0.5:
+        raised = f"raise opening_plies ({config.get('opening_plies', 0)}) or the exploration"
+        found.append(f"only {share:.0%} of its positions were distinct: {raised}")
+    kl, most = last.get("kl") or 0, config.get("target_kl") or 0
+    if 0 < most < kl:
+        found.append(f"its passes ended early, at a KL of {kl:.3f}: raise target_kl ({most}) or lower learning_rate")
+    entropy = last.get("entropy")
+    if "entropy_coef" in config and entropy is not None and entropy < LOWEST_ENTROPY:
+        found.append(f"its policy hardly explores (entropy {entropy:.2f}): raise entropy_coef")
+    if scores and all(score["score"] > 0.97 for score in scores.values()):
+        found.append("it beats its evaluation opponents: name harder ones, such as minimax:depth=5")
+    if (score := scores.get("random", {"score": 1})["score"]) < 0.9:
+        other = FASTER.get(kind, "learning rate")
+        found.append(f"it still loses points to random ({score:.0%}): more cycles, a higher {other}")
+    puzzles: Numbers = evaluations[-1].get("puzzles", {}) if evaluations else {}
+    missed = 1 - puzzles.get("win_in_1", 1)
+    alone = list(opponent_shares(tuple(config.get("opponents", ())))) == ["self"]
+    if missed > 0.1 and alone and "greedy" in scores:
+        found.append(f"it misses {missed:.0%} of wins in one move: opponents that punish that, such as 0.3 greedy")
+    return found or [_of_nothing(config, last, evaluations, scores)]
 
 
-def _of_progress(run: Facts) -> list[str]:
-    if not run.evaluations:
+def _of_progress(evaluations: Sequence[Numbers], kind: str) -> list[str]:
+    if not evaluations:
         return []
-    last, count = run.evaluations[-1], len(run.evaluations)
+    last, count = evaluations[-1], len(evaluations)
     against = last["against_best"]
     if against["low"] > 0.5:
         return [f"train longer: it still scored {against['score']:.0%} against its former best"]
-    if risen := _rise(run.evaluations):
+    if risen := _rise(evaluations):
         return [f"train longer: {risen}"]
-    steps = [each["step"] for each in run.evaluations]
+    steps = [each["step"] for each in evaluations]
     place = steps.index(last["best"]) + 1 if last.get("best") in steps else count
     if count >= ENOUGH and place <= count / 2:
         best = f"evaluation {place} of {count} found its best version, and none since scored half against it"
-        return [f"{best}: a lower learning_rate, or a shorter run" if kind_of(run.config) == "network" else best]
+        return [f"{best}: a lower learning_rate, or a shorter run" if kind == "network" else best]
     return []
 
 
@@ -70,51 +82,13 @@ def _rise(evaluations: Sequence[Numbers]) -> str:
     return ""
 
 
-def _of_experience(run: Facts) -> list[str]:
-    found: list[str] = []
-    if (share := run.last.get("truncated", 0)) > 0.5:
-        found.append(f"{share:.0%} of its games were truncated: raise max_plies, or add shaping or random openings")
-    if (share := run.last.get("distinct", 1)) < 0.5:
-        plies = run.config.get("opening_plies", 0)
-        found.append(
-            f"only {share:.0%} of its positions were distinct: raise opening_plies ({plies}) or the exploration"
-        )
-    return found
-
-
-def _of_updates(run: Facts) -> list[str]:
-    found: list[str] = []
-    kl, most = run.last.get("kl") or 0, run.config.get("target_kl") or 0
-    if 0 < most < kl:
-        found.append(f"its passes ended early, at a KL of {kl:.3f}: raise target_kl ({most}) or lower learning_rate")
-    entropy = run.last.get("entropy")
-    if "entropy_coef" in run.config and entropy is not None and entropy < LOWEST_ENTROPY:
-        found.append(f"its policy hardly explores (entropy {entropy:.2f}): raise entropy_coef")
-    return found
-
-
-def _of_scores(run: Facts) -> list[str]:
-    found, scores = list[str](), {spec: score["score"] for spec, score in run.scores.items()}
-    if scores and all(score > 0.97 for score in scores.values()):
-        found.append("it beats its evaluation opponents: name harder ones, such as minimax:depth=5")
-    if (score := scores.get("random", 1)) < 0.9:
-        other = FASTER.get(kind_of(run.config), "learning rate")
-        found.append(f"it still loses points to random ({score:.0%}): more cycles, a higher {other}")
-    puzzles: Numbers = run.evaluations[-1].get("puzzles", {}) if run.evaluations else {}
-    missed = 1 - puzzles.get("win_in_1", 1)
-    alone = list(opponent_shares(tuple(run.config.get("opponents", ())))) == ["self"]
-    if missed > 0.1 and alone and "greedy" in scores:
-        found.append(f"it misses {missed:.0%} of wins in one move: opponents that punish that, such as 0.3 greedy")
-    return found
-
-
-def _of_nothing(run: Facts) -> str:
-    more = LARGER.get(kind_of(run.config), "a larger model").format(**run.config)
-    if not run.evaluations:
+def _of_nothing(config: Numbers, last: Numbers, evaluations: Sequence[Numbers], scores: Mapping[str, Numbers]) -> str:
+    more = LARGER.get(kind_of(config), "a larger model").format(**config)
+    if not evaluations:
         return f"{more}, or more cycles"
-    seconds = run.last.get("seconds", {}).get("total", SHORT)
-    if seconds < SHORT and run.scores:
-        spec, score = list(run.scores.items())[-1]
+    seconds = last.get("seconds", {}).get("total", SHORT)
+    if seconds < SHORT and scores:
+        spec, score = list(scores.items())[-1]
         return f"train longer: it has {score['score']:.0%} against {spec} after only {seconds:.0f} s"
-    against = run.evaluations[-1]["against_best"]["score"]
+    against = evaluations[-1]["against_best"]["score"]
     return f"it no longer gains ({against:.0%} against its best): {more}; --seeds 3 shows how much is chance"

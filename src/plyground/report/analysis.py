@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from plyground.errors import Error, InvalidValue
 from plyground.games.interface import value_for
 from plyground.position import Position
-from plyground.search.analysis import Analysis, Analyst, MoveAnalysis, last_analysis
+from plyground.search.analysis import Analysis, Analyst, last_analysis
 
 SOLVER_SECONDS = 20.0  # for one position; where they are not enough, the search counts
 THRESHOLDS = {"blunder": 0.3, "mistake": 0.2, "inaccuracy": 0.1}
@@ -97,13 +97,39 @@ def analyse_game(analyst: Analyst, start: Position, actions: Sequence[int], seed
     """The analysis of the plies so far, after each position that was searched."""
     if not actions:
         raise InvalidValue(f"a game needs at least one move to be analysed; there is none after {start.text!r}")
-    found, plies, name = search_and_solve(analyst, start, seed), list[PlyAnalysis](), str(start.game)
-    position = start
-    for number, action in enumerate(actions, start=1):
-        after = position.play(action)
+    rules, plies = start.game.rules, list[PlyAnalysis]()
+    position, found = start, search_and_solve(analyst, start, seed)
+    for ply, action in enumerate(actions, start=1):
+        after, mover = position.play(action), position.to_move
         next_found = None if after.over else search_and_solve(analyst, after, seed)
-        plies.append(_judge(number, position, action, found, after, next_found))
-        yield GameAnalysis(name, list(plies), len(actions))
+        value = _value(after, next_found, mover)
+        played, best = next(move for move in found.moves if move.action == action), found.moves[0]
+        if best.exact is not None:  # the move that the solver prefers, in doubt the one that was played
+            best = max(found.moves, key=lambda move: (move.exact or 0, move.action == action))
+        lost = 0.0 if best.action == action else max(0.0, found.value - value)
+        exact = _sign(played.exact)
+        if exact is not None:
+            lost = float((_sign(best.exact) or 0) - exact)
+        words = f"{played.name} {played.words}" + (f", {best.name} {best.words}" if best.action != action else "")
+        better = best if lost else played
+        judged = PlyAnalysis(
+            ply=ply,
+            side=rules.SIDES[mover],
+            played=played.name,
+            best=better.name,
+            line=better.line,
+            value=value if mover == 0 else -value,
+            exact=exact if exact is None or mover == 0 else -exact,
+            lost=lost,
+            mistake=name_mistake(lost),
+            words=words if exact is not None else "",
+            position=position.text,
+            number=rules.move_number(position.state) if rules.move_number else "",
+            result=_result(after, next_found),
+            actions=better.actions,
+        )
+        plies.append(judged)
+        yield GameAnalysis(str(start.game), list(plies), len(actions))
         if next_found is not None:
             position, found = after, next_found
 
@@ -111,45 +137,6 @@ def analyse_game(analyst: Analyst, start: Position, actions: Sequence[int], seed
 def search_and_solve(analyst: Analyst, position: Position, seed: int = 0) -> Analysis:
     """The analysis of the whole search, with the solver's scores."""
     return add_scores(last_analysis(analyst, *position.seen_by(analyst, seed)), solve(position))
-
-
-def _judge(
-    ply: int, position: Position, action: int, found: Analysis, after: Position, after_found: Analysis | None
-) -> PlyAnalysis:
-    """A move from the analyses of the positions before and after it."""
-    mover = position.to_move
-    value = _value(after, after_found, mover)
-    played, best = next(move for move in found.moves if move.action == action), _best(found, action)
-    lost = 0.0 if best.action == action else max(0.0, found.value - value)
-    exact = _sign(played.exact)
-    if exact is not None:
-        lost = float((_sign(best.exact) or 0) - exact)
-    number = position.game.rules.move_number
-    words = f"{played.name} {played.words}" + (f", {best.name} {best.words}" if best.action != action else "")
-    return PlyAnalysis(
-        ply=ply,
-        side=position.game.rules.SIDES[mover],
-        played=played.name,
-        best=best.name if lost else played.name,
-        line=best.line if lost else played.line,
-        value=value if mover == 0 else -value,
-        exact=exact if exact is None or mover == 0 else -exact,
-        lost=lost,
-        mistake=name_mistake(lost),
-        words=words if exact is not None else "",
-        position=position.text,
-        number=number(position.state) if number else "",
-        result=_result(after, after_found),
-        actions=best.actions if lost else played.actions,
-    )
-
-
-def _best(found: Analysis, played: int) -> MoveAnalysis:
-    """The move that the solver prefers, in doubt the one that was played, then as the search orders them; without a
-    solver the move that the search would play."""
-    if found.moves[0].exact is None:
-        return found.moves[0]
-    return max(found.moves, key=lambda move: (move.exact or 0, move.action == played))
 
 
 def _value(position: Position, found: Analysis | None, side: int) -> float:

@@ -26,7 +26,7 @@ class Difference(NamedTuple):
 
 def compare_runs(first: Path, second: Path) -> list[Difference]:
     """All that differs, results first; they are those of the best checkpoint, or means over seeds."""
-    parts = [_parts_of_seeds(path) if seed_runs(path) else _parts(path) for path in (first, second)]
+    parts = [_parts(path) for path in (first, second)]
     return [
         Difference(part, name, one.get(name, MISSING), other.get(name, MISSING))
         for part in parts[0]
@@ -36,35 +36,34 @@ def compare_runs(first: Path, second: Path) -> list[Difference]:
     ]
 
 
-def _parts(run: Path) -> dict[str, dict[str, str]]:
-    """{part: {name: value in words}} of a run."""
-    config = read_config(run)
-    versions = config.pop("versions", {})
-    code = find_checkpoint(run, "last").fingerprints
-    found = {"results": _results(run), "settings": config, "versions": versions, "code": code}
-    return {part: {name: _words(value) for name, value in values.items()} for part, values in found.items()}
-
-
-def _parts_of_seeds(folder: Path) -> dict[str, dict[str, str]]:
-    """The same of several seeds: settings of the first, all seeds, and mean scores of their best checkpoints."""
-    runs = seed_runs(folder)
-    found = _parts(runs[0])
-    found["settings"]["seed"] = ", ".join(str(read_config(run).get("seed", "?")) for run in runs)
-    means = {f"against {spec}": spread(scores) for spec, scores in best_scores(runs).items()}
-    found["results"] = {
-        name: f"{in_brackets(one)}, {one['lowest']:.0%} to {one['highest']:.0%}" for name, one in means.items()
+def _parts(path: Path) -> dict[str, dict[str, str]]:
+    """{part: {name: value in words}} of a run: scores of the best checkpoint, plies, updates and seconds so far; of
+    several seeds settings of the first, all seeds, and mean scores of their best checkpoints."""
+    seeds = seed_runs(path)
+    run = seeds[0] if seeds else path
+    config, metrics = read_config(run), read_metrics(run)
+    versions, code = config.pop("versions", {}), find_checkpoint(run, "last").fingerprints
+    if seeds:
+        config["seed"] = [read_config(seed).get("seed", "?") for seed in seeds]
+        means = {f"against {spec}": spread(scores) for spec, scores in best_scores(seeds).items()}
+        results = {
+            name: f"{in_brackets(one)}, {one['lowest']:.0%} to {one['highest']:.0%}" for name, one in means.items()
+        }
+    else:
+        results = {f"against {spec}": in_brackets(one) for spec, one in metrics.scores.items()}
+        counted = (name for name in ("cycle", "plies", "updates") if name in metrics.last)
+        results |= {name: f"{metrics.last[name]:,}" for name in counted}
+        results |= {"seconds": f"{metrics.seconds:.0f}"} if "cycle" in metrics.last else {}
+    found: dict[str, dict[str, Any]] = {
+        "results": results,
+        "settings": config,
+        "versions": versions,
+        "code": dict(code),
     }
-    return found
-
-
-def _results(run: Path) -> dict[str, str]:
-    """The scores of the best checkpoint; plies, updates and seconds so far."""
-    metrics = read_metrics(run)
-    counts = {name: f"{metrics.last[name]:,}" for name in ("cycle", "plies", "updates") if name in metrics.last}
-    if "cycle" in metrics.last:
-        counts["seconds"] = f"{metrics.seconds:.0f}"
-    return {f"against {spec}": in_brackets(one) for spec, one in metrics.scores.items()} | counts
-
-
-def _words(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)  # pyright: ignore
+    return {
+        part: {
+            name: ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)  # pyright: ignore
+            for name, value in values.items()
+        }
+        for part, values in found.items()
+    }

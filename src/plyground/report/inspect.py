@@ -36,36 +36,26 @@ def inspect_run(run: Path) -> Inspection:
     scores = "".join(f", {spec} {score['score']:.1%}" for spec, score in best.get("eval_opponents", {}).items())
     steps = f"Checkpoints: {', '.join(map(str, steps_of(run)))}; the best is {best.get('step')}{scores}"
     what = f"{config.get('learner', '?')} on {Path(config.get('game', '?')).name}"
-    return Inspection(f"{what}. {_agent(checkpoint, config)}. {steps}", checkpoint.step, _experience(run, checkpoint))
-
-
-def _agent(checkpoint: Checkpoint, config: Mapping[str, Any]) -> str:
-    """What the agent consists of."""
-    if "table.safetensors" in checkpoint.manifest["files"]:
-        return f"Table of {_visits(checkpoint).size:,} entries with the key {config.get('key', '?')}"
-    weights = sum(each.size for each in checkpoint.tensors("network").values())
-    return f"Network {config.get('network', '?')} ({weights:,} weights) on {config.get('encoder', '?')}"
-
-
-def _visits(checkpoint: Checkpoint) -> NDArray[Any]:
-    found = checkpoint.tensors("table").get("visits")
-    if found is None or found.dtype.kind not in "ui":
-        raise DamagedFile(f"{checkpoint.path}/table.safetensors has no visits")
-    return found
-
-
-def _experience(run: Path, checkpoint: Checkpoint) -> dict[str, Any]:
-    """What the table or the replay buffer holds; of an imitation run, how many examples there were."""
     files = checkpoint.manifest["files"]
+    experience: dict[str, Any]
     if "table.safetensors" in files:
-        visits = _visits(checkpoint)
+        tensors = checkpoint.tensors("table")
+        visits = tensors.get("visits")
+        if visits is None or visits.dtype.kind not in "ui":
+            raise DamagedFile(f"{checkpoint.path}/table.safetensors has no visits")
+        agent = f"Table of {visits.size:,} entries with the key {config.get('key', '?')}"
         once = float((visits == 1).mean()) if visits.size else 0.0
-        size = sum(each.nbytes for each in checkpoint.tensors("table").values())
-        return {"entries": visits.size, "visited_once": once, "most_visits": int(visits.max(initial=0)), "bytes": size}
-    if REPLAY in files and (checkpoint.path / REPLAY).exists():
-        return _of_replay(checkpoint)
-    last = read_metrics(run).last
-    return {name: last[name] for name in ("examples", "held_out", "rejected") if name in last}
+        experience = {"entries": visits.size, "visited_once": once, "most_visits": int(visits.max(initial=0))}
+        experience["bytes"] = sum(each.nbytes for each in tensors.values())
+    else:
+        weights = sum(each.size for each in checkpoint.tensors("network").values())
+        agent = f"Network {config.get('network', '?')} ({weights:,} weights) on {config.get('encoder', '?')}"
+        if REPLAY in files and (checkpoint.path / REPLAY).exists():
+            experience = _of_replay(checkpoint)
+        else:  # of an imitation run, how many examples there were
+            last = read_metrics(run).last
+            experience = {name: last[name] for name in ("examples", "held_out", "rejected") if name in last}
+    return Inspection(f"{what}. {agent}. {steps}", checkpoint.step, experience)
 
 
 def _of_replay(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -78,7 +68,11 @@ def _of_replay(checkpoint: Checkpoint) -> dict[str, Any]:
     ended = found["ended"]
     if ended is None or not ended.size:
         return {}
-    parts = [_rows(checkpoint, name, found[name], ended.size)[:MAX_PLIES] for name in PLY]
+    parts, plies = list[NDArray[Any]](), ended.size  # each with a row for each ply
+    for name, values in found.items():
+        if values is None or not values.size or values.size % plies or (name != "states" and values.size != plies):
+            raise DamagedFile(f"{checkpoint.path / REPLAY} does not hold the {name} of {plies} plies")
+        parts.append(values.reshape(plies, -1)[:MAX_PLIES])
     states, actions, rewards, ends = (np.ascontiguousarray(part) for part in parts)
     keys = states.view(np.uint8).reshape(len(states), -1).view(f"V{states[0].nbytes}").reshape(-1)
     measured = statistics_of(keys, actions.reshape(-1), rewards.reshape(-1), ends.reshape(-1))
@@ -88,10 +82,3 @@ def _of_replay(checkpoint: Checkpoint) -> dict[str, Any]:
     common = [f"{values[k]} ({counts[k] / len(actions):.1%})" for k in np.argsort(-counts)[:COMMONEST]]
     ours = {"decided": decided, "quality": quality(measured, decided), "commonest_actions": ", ".join(common)}
     return {"plies_stored": ended.size, **measured, **ours}
-
-
-def _rows(checkpoint: Checkpoint, name: str, values: NDArray[Any] | None, plies: int) -> NDArray[Any]:
-    """[plies] or [plies, bytes]: an array of the replay buffer with a row for each ply."""
-    if values is None or not values.size or values.size % plies or (name != "states" and values.size != plies):
-        raise DamagedFile(f"{checkpoint.path / REPLAY} does not hold the {name} of {plies} plies")
-    return values.reshape(plies, -1) if name == "states" else values.reshape(plies)

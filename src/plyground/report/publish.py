@@ -31,14 +31,13 @@ from plyground.runs.directory import (
     FORMAT,
     PUBLISHED,
     WEIGHTS,
-    Checkpoint,
     check_trusted,
     find_checkpoint,
     read_config,
     trust_run,
 )
 from plyground.runs.files import checksum, write_whole
-from plyground.runs.metrics import RunMetrics, read_metrics
+from plyground.runs.metrics import read_metrics
 from plyground.runs.settings import to_toml
 
 PICTURED_PLIES = 16
@@ -56,9 +55,19 @@ def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -
     agent, scores = measure_best(run, games)
     game = agent.game
     weights = safetensors.numpy.save(checkpoint.tensors(agent.model.kind))
+    manifest = {  # of the only checkpoint
+        "library_name": "plyground",
+        "plyground": __version__,
+        "step": checkpoint.step,
+        "format": FORMAT,
+        "number": 0,
+        "identity": {name: without_folders(value) for name, value in checkpoint.identity.items()},
+        "fingerprints": dict(checkpoint.fingerprints),
+        "files": {WEIGHTS: {"size": len(weights), "sha256": checksum(weights)}},
+    }
     contents = {
         WEIGHTS: weights,
-        PUBLISHED: json.dumps(_description(checkpoint, weights), indent=1).encode() + b"\n",
+        PUBLISHED: json.dumps(manifest, indent=1).encode() + b"\n",
         "config.toml": to_toml({name: without_folders(value) for name, value in config.items()}).encode(),
         **({Path(game.path).name: Path(game.path).read_bytes()} if game.path else {}),
     }
@@ -66,7 +75,19 @@ def publish(run: Path, folder: Path, licence: str = "mit", games: int = GAMES) -
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             write_whole(folder / name, content, shared=True)
-        pictures = _draw(run, folder, agent, metrics)
+        position = game.start()  # of a game against itself
+        for _ in range(PICTURED_PLIES):
+            after = position.play(position.ask(agent))
+            if after.over:
+                break
+            position = after
+        figure = new_figure(5, 5.4)
+        draw_board(figure.add_subplot(), position)
+        save_figure(folder / "board.png", figure)
+        pictures = ["board.png"]
+        if has_curves(metrics):
+            save_curves(folder / "curves.png", [run])
+            pictures.append("curves.png")
         trained = totals(metrics) if metrics.lines else ""
         card = model_card(folder.name, agent, config, trained, scores, licence, pictures)
         write_whole(folder / "README.md", card.encode(), shared=True)
@@ -81,37 +102,6 @@ def without_folders(value: Any) -> Any:
     return FOLDERS.sub("", value) if isinstance(value, str) else value
 
 
-def _description(checkpoint: Checkpoint, weights: bytes) -> dict[str, Any]:
-    """config.json: the manifest of the only checkpoint."""
-    return {
-        "library_name": "plyground",
-        "plyground": __version__,
-        "step": checkpoint.step,
-        "format": FORMAT,
-        "number": 0,
-        "identity": {name: without_folders(value) for name, value in checkpoint.identity.items()},
-        "fingerprints": dict(checkpoint.fingerprints),
-        "files": {WEIGHTS: {"size": len(weights), "sha256": checksum(weights)}},
-    }
-
-
-def _draw(run: Path, folder: Path, agent: Any, metrics: RunMetrics) -> list[str]:
-    """A position of a game against itself, and the learning curves if there are any."""
-    position = agent.game.start()
-    for _ in range(PICTURED_PLIES):
-        after = position.play(position.ask(agent))
-        if after.over:
-            break
-        position = after
-    figure = new_figure(5, 5.4)
-    draw_board(figure.add_subplot(), position)
-    save_figure(folder / "board.png", figure)
-    if not has_curves(metrics):
-        return ["board.png"]
-    save_curves(folder / "curves.png", [run])
-    return ["board.png", "curves.png"]
-
-
 # ---- the model card ----
 
 
@@ -120,22 +110,42 @@ def model_card(
 ) -> str:
     """The model card: a YAML head for hubs, then how to use it, how it was trained, results and limits."""
     game: Game = agent.game
+    shown = f"`{without_folders(game.full)}`"  # the game as the folder names it: a file without its path
+    place = f"FOLDER/{without_folders(game.full)}" if game.path else str(game)
+    trust = ["Its game is a file of this folder, which is code: `plyground evaluate FOLDER --trust` allows it, once."]
+    code = [
+        "import plyground as pg",
+        f'game = pg.load("{place}")',
+        'agent = pg.agent("run:FOLDER", game)',
+        "print(pg.match(game, agent, pg.agent('random', game), games=100).score)",
+    ]
+    strongest = min(scores, key=lambda spec: scores[spec]["score"])
+    lost = f"Of the opponents above it scores least against `{without_folders(strongest)}`."
+    limits = [
+        f"It plays {shown} with exactly these settings, and nothing else.",
+        f"{lost} Nothing is known about others. The intervals are of the games' chance; one training run was measured.",
+        "It plays the action that it values most, without search: the same game again where nothing is drawn.",
+    ]
     paragraphs = [
         _head(name, game, config.get("learner", "unknown"), scores, licence),
         f"# {name}: {game.label} by {config.get('learner', 'an unknown learner')}",
-        f"{agent.model.words}. It plays {_shown(game)} with Plyground, which has the rules.",
+        f"{agent.model.words}. It plays {shown} with Plyground, which has the rules.",
         *(f"![{picture.partition('.')[0]}]({picture})" for picture in pictures),
-        *_use(game),
-        *_training(config, trained),
-        *_results(agent, scores),
-        *_limits(game, scores),
+        "## Use",
+        "Where FOLDER is this folder:",
+        "```python\n" + "\n".join(code) + "\n```",
+        *trust[: bool(game.path)],
+        "## Training",
+        _training(config, trained),
+        "## Results",
+        score_table(scores, shown=without_folders),
+        "Pairs of games from random openings, each played from both sides; a draw counts half.",
+        *puzzles_solved(agent),
+        *graded(agent),
+        "## Limits",
+        "\n".join(f"* {limit}" for limit in limits),
     ]
     return "\n\n".join(paragraphs) + "\n"
-
-
-def _shown(game: Game) -> str:
-    """The game as the folder names it: a file without its path."""
-    return f"`{without_folders(game.full)}`"
 
 
 def _head(name: str, game: Game, learner: str, scores: Scores, licence: str) -> str:
@@ -157,25 +167,7 @@ def _head(name: str, game: Game, learner: str, scores: Scores, licence: str) -> 
     return "\n".join(["---", *(f"{key}: {json.dumps(value)}" for key, value in lines.items()), "---"])
 
 
-def _use(game: Game) -> list[str]:
-    """How to play it."""
-    place = f"FOLDER/{without_folders(game.full)}" if game.path else str(game)
-    trust = ["Its game is a file of this folder, which is code: `plyground evaluate FOLDER --trust` allows it, once."]
-    code = [
-        "import plyground as pg",
-        f'game = pg.load("{place}")',
-        'agent = pg.agent("run:FOLDER", game)',
-        "print(pg.match(game, agent, pg.agent('random', game), games=100).score)",
-    ]
-    return [
-        "## Use",
-        "Where FOLDER is this folder:",
-        "```python\n" + "\n".join(code) + "\n```",
-        *trust[: bool(game.path)],
-    ]
-
-
-def _training(config: Mapping[str, Any], trained: str) -> list[str]:
+def _training(config: Mapping[str, Any], trained: str) -> str:
     """What is known of its training; a run that was packed without metrics knows less."""
     versions = ", ".join(f"{name} {version}" for name, version in config.get("versions", {}).items())
     opponents = ", ".join(f"`{without_folders(each)}`" for each in config.get("opponents", []))
@@ -187,21 +179,4 @@ def _training(config: Mapping[str, Any], trained: str) -> list[str]:
         f"Made with {versions}." if versions else "",
         "All settings are in config.toml.",
     ]
-    return ["## Training", " ".join(fact for fact in facts if fact)]
-
-
-def _results(agent: Any, scores: Scores) -> list[str]:
-    """Scores with intervals, puzzles, and the perfect player's grade."""
-    words = "Pairs of games from random openings, each played from both sides; a draw counts half."
-    return ["## Results", score_table(scores, shown=without_folders), words, *puzzles_solved(agent), *graded(agent)]
-
-
-def _limits(game: Game, scores: Scores) -> list[str]:
-    strongest = min(scores, key=lambda spec: scores[spec]["score"])
-    lost = f"Of the opponents above it scores least against `{without_folders(strongest)}`."
-    limits = [
-        f"It plays {_shown(game)} with exactly these settings, and nothing else.",
-        f"{lost} Nothing is known about others. The intervals are of the games' chance; one training run was measured.",
-        "It plays the action that it values most, without search: the same game again where nothing is drawn.",
-    ]
-    return ["## Limits", "\n".join(f"* {limit}" for limit in limits)]
+    return " ".join(fact for fact in facts if fact)

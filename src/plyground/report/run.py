@@ -189,15 +189,16 @@ def labels_of(runs: Sequence[Path]) -> list[str]:
 
 def table_of(folder: Path) -> list[list[str]]:
     """One row for each run in a folder: name, learner, game, progress, best, scores; or what is wrong with it."""
-    return [_row_of(record) for record in records_of(folder)]
-
-
-def _row_of(record: Mapping[str, Any]) -> list[str]:
-    if "error" in record:
-        return [record["run"], "?", "?", "?", "?", record["error"]]
-    words = BETWEEN_SCORES.join(f"{spec} {score['score']:.0%}" for spec, score in record["scores"].items())
-    done, best = f"{record['done']}/{record['limit']}" if record["limit"] else str(record["done"]), record["best_step"]
-    return [record["run"], record["learner"], record["game"], done, "" if best is None else str(best), words]
+    rows: list[list[str]] = []
+    for record in records_of(folder):
+        if "error" in record:
+            rows.append([record["run"], "?", "?", "?", "?", record["error"]])
+            continue
+        words = BETWEEN_SCORES.join(f"{spec} {score['score']:.0%}" for spec, score in record["scores"].items())
+        done = f"{record['done']}/{record['limit']}" if record["limit"] else str(record["done"])
+        best = "" if record["best_step"] is None else str(record["best_step"])
+        rows.append([record["run"], record["learner"], record["game"], done, best, words])
+    return rows
 
 
 def records_of(folder: Path) -> list[dict[str, Any]]:

@@ -33,17 +33,15 @@ def experiments(runs: Sequence[Path], labels: Sequence[str]) -> list[Experiment]
         settings = {name: value for name, value in read_config(path).items() if name not in NOT_COMPARED}
         folder = path.resolve().parent.name if is_seed(path) else ""
         found.setdefault((folder, repr(sorted(settings.items()))), []).append((path, label))
-    return [each for (folder, _), members in found.items() for each in _experiments_of(members, folder)]
-
-
-def _experiments_of(members: Sequence[tuple[Path, str]], folder: str) -> list[Experiment]:
-    """One experiment of runs with equal settings, or one for each of them where a seed occurs twice."""
-    seeds = {read_config(path).get("seed") for path, _ in members}
-    game = str(read_config(members[0][0]).get("game", "?"))
-    if len(members) == 1 or len(seeds) < len(members):
-        return [Experiment(label, game, (path,)) for path, label in members]
-    name = f"{folder or members[0][1]} ({len(members)} seeds)"
-    return [Experiment(name, game, tuple(path for path, _ in members))]
+    made: list[Experiment] = []
+    for (folder, _), members in found.items():
+        game, count = str(read_config(members[0][0]).get("game", "?")), len(members)
+        if count == 1 or len({read_config(path).get("seed") for path, _ in members}) < count:
+            made += [Experiment(label, game, (path,)) for path, label in members]
+        else:
+            name = f"{folder or members[0][1]} ({count} seeds)"
+            made.append(Experiment(name, game, tuple(path for path, _ in members)))
+    return made
 
 
 def mean_curves(curves: Sequence[Sequence[Series]], name: str) -> list[Series]:

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from plyground.errors import InvalidValue
@@ -97,9 +95,28 @@ def save_pictures(
     for place, (title, limits, drawn) in zip(axes[0], panels, strict=True):
         draw_curves(place, drawn, [name])
         place.set(xlabel="seconds", title=title, ylim=limits)
-    _draw_visits(axes[1, 0], last["visits"])
-    _draw_values(axes[1, 1], cycles)
-    _draw_squares(axes[1, 2], figure, last["squares"])
+    visits = last["visits"]
+    used = max((k for k, count in enumerate(visits) if count), default=0) + 1
+    axes[1, 0].bar(range(used), visits[:used], color=BLUE)
+    axes[1, 0].set_xticks(range(used), [f"{2**k:,}" for k in range(used)], rotation=45, fontsize=SMALL)
+    text, scale = "How often entries were visited", "log" if any(visits) else "linear"
+    label(axes[1, 0], grid="y", xlabel="visits of an entry, at least", ylabel="entries", title=text, yscale=scale)
+    for cycle, colour, text in ((cycles[0], GREY, "first cycle"), (last, BLUE, "last cycle")):
+        edges, counts = np.array(cycle["values"]["edges"]), np.array(cycle["values"]["counts"])
+        axes[1, 1].stairs(counts / max(1, counts.sum()), edges, color=colour, fill=colour == GREY, label=text)
+    label(axes[1, 1], legend=True, xlabel="value", ylabel="share of entries", title="Values")
+    counts = np.array(last["squares"], float)
+    (height, width), board = counts.shape, axes[1, 2]
+    shares = board.imshow(counts / max(1.0, counts.sum()), cmap="viridis")
+    figure.colorbar(shares, ax=board, format="{x:.1%}", shrink=0.8)
+    if height > 1:
+        board.set_xticks(range(width), [chr(ord("a") + k) for k in range(width)])
+        board.set_yticks(range(height), [str(k + 1) for k in range(height)])
+        board.set_title("Squares of its moves: shares in the last cycle")
+    else:
+        board.set_aspect("auto")
+        board.set_yticks([])
+        board.set(xlabel="action", title="Its moves: shares in the last cycle")
     save_figure(target, figure, shared)
 
 
@@ -113,33 +130,3 @@ def _check_shapes(cycles: Sequence[Mapping[str, Any]]) -> None:
             raise InvalidValue(f"the values of cycle {cycle['cycle']} are no histogram: edges and counts do not fit")
         if max(map(len, (cycle["visits"], cycle["values"]["edges"], cycle["squares"], cycle["squares"][0]))) > 1000:
             raise InvalidValue(f"cycle {cycle['cycle']} has more numbers than a picture shows")
-
-
-def _draw_visits(axes: Axes, visits: Sequence[int]) -> None:
-    used = max((k for k, count in enumerate(visits) if count), default=0) + 1
-    axes.bar(range(used), visits[:used], color=BLUE)
-    axes.set_xticks(range(used), [f"{2**k:,}" for k in range(used)], rotation=45, fontsize=SMALL)
-    title, scale = "How often entries were visited", "log" if any(visits) else "linear"
-    label(axes, grid="y", xlabel="visits of an entry, at least", ylabel="entries", title=title, yscale=scale)
-
-
-def _draw_values(axes: Axes, cycles: Sequence[Mapping[str, Any]]) -> None:
-    for cycle, colour, name in ((cycles[0], GREY, "first cycle"), (cycles[-1], BLUE, "last cycle")):
-        edges, counts = np.array(cycle["values"]["edges"]), np.array(cycle["values"]["counts"])
-        axes.stairs(counts / max(1, counts.sum()), edges, color=colour, fill=colour == GREY, label=name)
-    label(axes, legend=True, xlabel="value", ylabel="share of entries", title="Values")
-
-
-def _draw_squares(axes: Axes, figure: Figure, squares: Sequence[Sequence[int]]) -> None:
-    counts = np.array(squares, float)
-    shown = axes.imshow(counts / max(1.0, counts.sum()), cmap="viridis")
-    figure.colorbar(shown, ax=axes, format="{x:.1%}", shrink=0.8)
-    height, width = counts.shape
-    if height > 1:
-        axes.set_xticks(range(width), [chr(ord("a") + k) for k in range(width)])
-        axes.set_yticks(range(height), [str(k + 1) for k in range(height)])
-        axes.set_title("Squares of its moves: shares in the last cycle")
-    else:
-        axes.set_aspect("auto")
-        axes.set_yticks([])
-        axes.set(xlabel="action", title="Its moves: shares in the last cycle")

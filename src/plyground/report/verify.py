@@ -114,33 +114,29 @@ def page(run: Path, stages: Sequence[Stage], positions: str, count: int, teacher
     view, matched = stages[0].agent.view, (f"match@{k}" for k in KS)
     measured = ("", *matched, "KL", "entropy (even choice)", "value error")
     results = ("", "against", "score", "95% interval", "wins, draws, losses", "plies", "how games ended")
-    played = [(stage.name, spec, *_match_cells(match)) for stage in stages for spec, match in stage.matches.items()]
+    compared, played = list[Sequence[str]](), list[Sequence[str]]()
+    for stage in stages:
+        found, (first, *others) = stage.held_out, (stage.held_out[f"match@{k}"] for k in KS)
+        radius = Z95 * math.sqrt(first * (1 - first) / count)
+        best = in_brackets({"score": first, "low": max(0.0, first - radius), "high": first + radius})
+        entropy = f"{found['entropy']:.2f} ({found['even_entropy']:.2f})"
+        shares = (f"{each:.1%}" for each in others)
+        compared.append((stage.name, best, *shares, f"{found['kl']:.3f}", entropy, f"{found['value_error']:.3f}"))
+        for spec, match in stage.matches.items():
+            endings = [f"{name} {number}" for name, number in Counter(match.endings).most_common()]
+            endings += [f"stopped {match.unfinished}"] if match.unfinished else []
+            counts, plies = f"{match.wins}, {match.draws}, {match.losses}", f"{match.plies:.0f}"
+            played.append((stage.name, spec, *score_cells(summary(match)), counts, plies, ", ".join(endings)))
     paragraphs = [
         f"# {run.name}: learned from {teacher}",
         f"{view.game}, encoder {view.encoder}. All play without search: the best legal action.",
         f"On {positions} (95% interval of match@1 in brackets):",
-        markdown_table(measured, [_held_out_cells(stage, count) for stage in stages]),
+        markdown_table(measured, compared),
         f"{games} games each, every opening from both sides:",
         markdown_table(results, played),
         "![scores and matches](verify.png)",
     ]
     return "\n\n".join(paragraphs) + "\n"
-
-
-def _held_out_cells(stage: Stage, positions: int) -> tuple[str, ...]:
-    found, (first, *others) = stage.held_out, (stage.held_out[f"match@{k}"] for k in KS)
-    radius = Z95 * math.sqrt(first * (1 - first) / positions)
-    matched = in_brackets({"score": first, "low": max(0.0, first - radius), "high": first + radius})
-    entropy = f"{found['entropy']:.2f} ({found['even_entropy']:.2f})"
-    shares = (f"{each:.1%}" for each in others)
-    return stage.name, matched, *shares, f"{found['kl']:.3f}", entropy, f"{found['value_error']:.3f}"
-
-
-def _match_cells(match: Match) -> tuple[str, ...]:
-    endings = [f"{name} {count}" for name, count in Counter(match.endings).most_common()]
-    endings += [f"stopped {match.unfinished}"] if match.unfinished else []
-    results = f"{match.wins}, {match.draws}, {match.losses}"
-    return *score_cells(summary(match)), results, f"{match.plies:.0f}", ", ".join(endings)
 
 
 def save_picture(target: Path, stages: Sequence[Stage]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,96 +50,86 @@ class Gate:
         given = next((each for each in tokens if self.trust.accepts_token(each)), None)
         refusal = self.trust.refusal(connection.headers, given, scope["type"] == "websocket")
         if scope["type"] == "websocket":
-            await (_close(receive, send) if refusal else self.app(scope, receive, send))
+            if refusal:
+                await receive()
+                await send({"type": "websocket.close", "code": REFUSED})
+            else:
+                await self.app(scope, receive, send)
             return
         answer = self.app
         if refusal == NO_TOKEN and "text/html" in connection.headers.get("accept", ""):
-            answer = self._ask(connection.headers)
+            # A browser that another site or a file has sent here does not show its cookie, which is strict: the first
+            # answer lets it ask again from here.
+            came = [connection.headers.get(f"sec-fetch-{name}") for name in ("site", "mode")]
+            elsewhere = came == ["cross-site", "navigate"]
+            answer = HTMLResponse(AGAIN if elsewhere else (STATIC / "token.html").read_bytes(), 403)
         elif refusal:
             answer = PlainTextResponse(f"Refused: {refusal}.\n", 403)
         elif named:  # from now on in a cookie, not in the address
             answer = RedirectResponse("/", 303)
             answer.set_cookie(self.trust.cookie, self.trust.token, MONTH, httponly=True, samesite="strict")
-        await answer(scope, receive, _with_headers(send))
 
-    def _ask(self, headers: Mapping[str, str]) -> Response:
-        """What a person sees without a token. A browser that another site or a file has sent here does not show its
-        cookie, which is strict: the first answer lets it ask again from here."""
-        elsewhere = headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") == "navigate"
-        return HTMLResponse(AGAIN if elsewhere else (STATIC / "token.html").read_bytes(), 403)
+        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] = [*message["headers"], *added, (b"cache-control", b"no-cache")]
+            await send(message)
 
-
-async def _close(receive: Receive, send: Send) -> None:
-    await receive()
-    await send({"type": "websocket.close", "code": REFUSED})
+        await answer(scope, receive, send_with_headers)
 
 
-def _with_headers(send: Send) -> Send:
-    added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-
-    async def sending(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            message["headers"] = [*message["headers"], *added, (b"cache-control", b"no-cache")]
-        await send(message)
-
-    return sending
-
-
-class Sockets:
+async def connect(house: House, socket: WebSocket) -> None:
     """The route `/socket`."""
+    page = Page()
+    await socket.accept()
+    if not house.enter(page):
+        await socket.close(TOO_MANY, "too many pages are open on this server")
+        return
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-
-    async def connect(self, socket: WebSocket) -> None:
-        page = Page()
-        await socket.accept()
-        if not self.house.enter(page):
-            await socket.close(TOO_MANY, "too many pages are open on this server")
-            return
-        writer = asyncio.create_task(self._write(socket, page))
-        try:
-            await self._read(socket, page)
-        except (WebSocketDisconnect, RuntimeError):  # RuntimeError: it was closed by our side
-            pass
-        finally:
-            patience = FAREWELL if page.gone else 0.0
-            await self.house.leave(page)
-            await asyncio.wait([writer], timeout=patience)
-            writer.cancel()
-            with suppress(asyncio.CancelledError):
-                await writer
-
-    async def _write(self, socket: WebSocket, page: Page) -> None:
+    async def write() -> None:
         with suppress(WebSocketDisconnect, RuntimeError):
             while (text := await page.waiting.get()) is not None:
-                await self.house.tables.store.written(page.tables)  # what is shown survives a crash
+                await house.tables.store.written(page.tables)  # what is shown survives a crash
                 await socket.send_text(text)
             await socket.close(REFUSED, page.why)
 
-    async def _read(self, socket: WebSocket, page: Page) -> None:
-        malformed = 0
-        while not page.gone:
-            message = await socket.receive()
-            if message["type"] == "websocket.disconnect":
-                return
-            data = message.get("text") or message.get("bytes") or ""
-            if not page.rate.allows(time.monotonic()):
-                page.refuse(requests.number_of(data), "that was too fast: wait a moment", "busy")
-                if page.rate.refused > MOST_REFUSED:
-                    page.disconnect("far too many requests")
-                continue
-            try:
-                if len(data) > requests.LARGEST:
-                    raise ValueError(f"it has {len(data):,} characters, more than {requests.LARGEST:,}")
-                request = requests.decode(data)
-            except (msgspec.DecodeError, ValueError, RecursionError) as error:
-                malformed += 1
-                page.refuse(requests.number_of(data), f"this message is no request: {str(error)[:200]}")
-                if malformed > MOST_MALFORMED:
-                    page.disconnect("too many messages that are no requests")
-                continue
-            await self.house.accept(page, request)
+    writer = asyncio.create_task(write())
+    try:
+        await _read(house, socket, page)
+    except (WebSocketDisconnect, RuntimeError):  # RuntimeError: it was closed by our side
+        pass
+    finally:
+        patience = FAREWELL if page.gone else 0.0
+        await house.leave(page)
+        await asyncio.wait([writer], timeout=patience)
+        writer.cancel()
+        with suppress(asyncio.CancelledError):
+            await writer
+
+
+async def _read(house: House, socket: WebSocket, page: Page) -> None:
+    malformed = 0
+    while not page.gone:
+        message = await socket.receive()
+        if message["type"] == "websocket.disconnect":
+            return
+        data = message.get("text") or message.get("bytes") or ""
+        if not page.rate.allows(time.monotonic()):
+            page.refuse(requests.number_of(data), "that was too fast: wait a moment", "busy")
+            if page.rate.refused > MOST_REFUSED:
+                page.disconnect("far too many requests")
+            continue
+        try:
+            if len(data) > requests.LARGEST:
+                raise ValueError(f"it has {len(data):,} characters, more than {requests.LARGEST:,}")
+            request = requests.decode(data)
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+            malformed += 1
+            page.refuse(requests.number_of(data), f"this message is no request: {str(error)[:200]}")
+            if malformed > MOST_MALFORMED:
+                page.disconnect("too many messages that are no requests")
+            continue
+        await house.accept(page, request)
 
 
 def make_app(house: House, trust: Trust, prepare: bool = True) -> Gate:
@@ -158,7 +149,7 @@ def make_app(house: House, trust: Trust, prepare: bool = True) -> Gate:
 
     routes = [
         Route("/", index),
-        WebSocketRoute("/socket", Sockets(house).connect),
+        WebSocketRoute("/socket", partial(connect, house)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     return Gate(Starlette(routes=routes, lifespan=lifespan), trust)

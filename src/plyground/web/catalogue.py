@@ -15,7 +15,6 @@ from plyground.agents.search import can_search_trees
 from plyground.errors import Error, InvalidValue, command, unknown
 from plyground.game import Game, load
 from plyground.games import GAMES
-from plyground.games.interface import Value
 from plyground.play.saved import game_told
 from plyground.runs.directory import read_config, steps_of
 from plyground.web.limit import load_file
@@ -47,13 +46,9 @@ class Catalogue:
             name = load_file(file).label
             self.words[name if name not in self.words else f"{name}-{len(self.words)}"] = file
         for spec in added:
-            self._check_added(spec)
-
-    def _check_added(self, spec: str) -> None:
-        """Raise an error if no game of the list can be played by an agent that the command line adds."""
-        if not any(spec.partition(":")[0] in entries(self.load(name)) for name in self.words):
-            names = {each for name in self.words for each in known(self.load(name))}
-            raise unknown("agent for any of the games", spec, sorted(names))
+            if not any(spec.partition(":")[0] in entries(self.load(name)) for name in self.words):
+                names = {each for name in self.words for each in known(self.load(name))}
+                raise unknown("agent for any of the games", spec, sorted(names))
 
     def load(self, name: str, settings: Mapping[str, str] | None = None) -> Game:
         """A game of the list with its settings."""
@@ -74,13 +69,14 @@ class Catalogue:
         game = self.load(name)
         rules, opponents = game.rules, self.opponents(name, game)
         first = DEFAULT_LEVEL if DEFAULT_LEVEL in opponents else next(iter(opponents))
+        cannot = "networks cannot learn it: its file defines no ENCODERS (docs/adding_a_game.md)"
         return GameInfo(
             id=name,
             name=title_of(name),
             sides=list(rules.SIDES),
             seats=seats_of(game),
             settings=[
-                SettingInfo(key, _default_first(each.default, each.choices), each.meaning)
+                SettingInfo(key, list(map(specs.text, dict.fromkeys([each.default, *each.choices]))), each.meaning)
                 for key, each in rules.SETTINGS.items()
             ],
             opponents=[choice.info for choice in opponents.values()],
@@ -90,7 +86,7 @@ class Catalogue:
             network=NETWORK in opponents and can_search_trees(game),
             typing=rules.TYPING,
             format="FEN or PGN" if rules.UCI else "a position or a list of moves",
-            learning=how_to_learn(game),
+            learning=cannot if game.path and not game.encoders else command("train", "dqn", game.word),
         )
 
     # ---- opponents ----
@@ -109,7 +105,13 @@ class Catalogue:
             found.append(_choice(NETWORK, "Network", "networks", table))
             if can_search_trees(game):
                 found.append(_choice(NETWORK_SEARCH, "Network with search", "networks", table))
-        found += self._runs_of(game)
+        for path in sorted(each.parent for each in self.runs.glob("*/config.toml")):
+            try:
+                if steps_of(path) and _same_game(game_of_run(path), game):  # it has learned this game
+                    info = Opponent(run_opponent(path.name), path.name, "runs", "the newest checkpoint of this run")
+                    found.append(Choice(info, functools.partial(_newest, path)))
+            except (Error, OSError):
+                continue  # a damaged run is shown in the list of runs, with the reason
         found += [
             _choice(f"added:{number}", spec, "added", table, spec)
             for number, spec in enumerate(self.added)
@@ -119,18 +121,6 @@ class Catalogue:
 
     def _level(self, number: int) -> Choice:
         return Choice(Opponent(f"level:{number}", f"Level {number}", "levels"), lambda: f"level:{number}")
-
-    def _runs_of(self, game: Game) -> list[Choice]:
-        """The runs that have learned this game and have a checkpoint."""
-        found = list[Choice]()
-        for path in sorted(each.parent for each in self.runs.glob("*/config.toml")):
-            try:
-                if steps_of(path) and _same_game(game_of_run(path), game):
-                    info = Opponent(run_opponent(path.name), path.name, "runs", "the newest checkpoint of this run")
-                    found.append(Choice(info, functools.partial(_newest, path)))
-            except (Error, OSError):
-                continue  # a damaged run is shown in the list of runs, with the reason
-        return found
 
     def choice(self, name: str, game: Game, opponent: str) -> Choice:
         found = self.opponents(name, game)
@@ -145,22 +135,10 @@ def _load(word: str, settings: tuple[tuple[str, str], ...]) -> Game:
     return Game(game.word, game.rules, {**game.settings, **dict(settings)})
 
 
-def _default_first(default: Value, choices: Sequence[Value]) -> list[str]:
-    ordered = [default, *(each for each in choices if each != default)]
-    return [specs.text(each) for each in ordered]
-
-
 def _choice(name: str, shown: str, group: str, table: Mapping[str, Entry], spec: str = "") -> Choice:
     word = spec or name
     meaning = (table[word.partition(":")[0]].make.__doc__ or "").strip()
     return Choice(Opponent(name, shown, group, meaning), lambda: word)
-
-
-def how_to_learn(game: Game) -> str:
-    """The command by which an agent learns a game, or the reason why none can."""
-    if game.path and not game.encoders:
-        return "networks cannot learn it: its file defines no ENCODERS (docs/adding_a_game.md)"
-    return command("train", "dqn", game.word)
 
 
 def title_of(name: str) -> str:

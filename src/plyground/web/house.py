@@ -26,7 +26,7 @@ from plyground.web.store import Store
 from plyground.web.study import Study
 from plyground.web.table import Pruning
 from plyground.web.tables import LISTED, Tables
-from plyground.web.tasks import LOG, Tasks, sentence
+from plyground.web.tasks import LOG, Tasks, hold, sentence
 from plyground.web.workers import Workers
 
 SELDOM = (10_000, 20, 100)  # how often Python looks for cycles of objects that nobody uses
@@ -46,14 +46,11 @@ class House:
         self.told_runs: list[messages.RunInfo] = []  # the list of runs that all pages have
         self.tables = Tables(catalogue, store, workers, self.tasks, self.pages)
         self.study = Study(catalogue, self.tables, workers, self.tasks)
-        self.handlers: dict[type[Any], Handler] = {kind: self._handler(kind) for kind in requests.KINDS}
-
-    def _handler(self, kind: type[Any]) -> Handler:
-        """The method that is named as a type of requests: of tables, of study, or here."""
-        if issubclass(kind, requests.Change):
-            return self.tables.command
-        name = kind.__struct_config__.tag
-        return next(getattr(part, name) for part in (self.tables, self.study, self) if hasattr(part, name))
+        self.handlers: dict[type[Any], Handler] = {}
+        for kind in requests.KINDS:  # its method is named as itself: of tables, of study, or here
+            name = "command" if issubclass(kind, requests.Change) else kind.__struct_config__.tag
+            parts = self.tables, self.study, self
+            self.handlers[kind] = next(getattr(part, name) for part in parts if hasattr(part, name))
 
     async def prepare(self) -> None:
         """Load all games, here and in workers, before a person waits for one. A game that fails does so alone; game
@@ -103,10 +100,7 @@ class House:
 
     async def accept(self, page: Page, request: Any) -> None:
         """Carry out a request, and wait for its end, but not for long: a worker may have to compute it."""
-        task = asyncio.get_running_loop().create_task(self.handle(page, request))
-        page.requests.add(task)
-        task.add_done_callback(page.requests.discard)
-        await asyncio.wait([task], timeout=PROMPT)
+        await asyncio.wait([hold(page.requests, self.handle(page, request))], timeout=PROMPT)
 
     async def handle(self, page: Page, request: Any) -> None:
         """Carry out a request; what is wrong with it is one sentence to the page."""
@@ -182,15 +176,11 @@ class House:
                 self.tables.tell_all(message)
             for page in list(self.pages):
                 self.runs.send_curves(page)
-                self._show_newest(page)
-
-    def _show_newest(self, page: Page) -> None:
-        """Let the newest checkpoint of the run that a page watches look at the page's position."""
-        run, text = page.policy
-        step = self.runs.newest(run) if run else -1
-        if step > page.policy_step and (page.policy_task is None or page.policy_task.done()):
-            page.policy_step = step
-            page.policy_task = self.tasks.start(self._show_policy(page, run, text, step))
+                run, text = page.policy  # the newest checkpoint of that run looks at the page's position
+                step = self.runs.newest(run) if run else -1
+                if step > page.policy_step and (page.policy_task is None or page.policy_task.done()):
+                    page.policy_step = step
+                    page.policy_task = self.tasks.start(self._show_policy(page, run, text, step))
 
     async def _show_policy(self, page: Page, run: str, text: str, step: int) -> None:
         try:

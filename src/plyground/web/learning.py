@@ -21,6 +21,7 @@ from plyground.web import child
 from plyground.web.catalogue import Catalogue, config_of_run, game_of_run, run_opponent
 from plyground.web.messages import Curve, Curves, Point, RunInfo, SavedGame, Score
 from plyground.web.page import Page
+from plyground.web.tasks import hold
 
 DEMO, DEMO_NAME = "connect_four_demo", "connect_four-demo"
 MORE_SECONDS = 120  # for which a finished run is trained on
@@ -184,9 +185,7 @@ class Runs:
             *command, stdin=pipe, stdout=null, stderr=pipe, start_new_session=True
         )  # Ctrl-C is for the server alone
         self.processes[name] = process
-        task = asyncio.get_running_loop().create_task(self._watch(name, process))
-        self.watchers.add(task)
-        task.add_done_callback(self.watchers.discard)
+        hold(self.watchers, self._watch(name, process))
 
     async def _watch(self, name: str, process: asyncio.subprocess.Process) -> None:
         """Wait for the end of a run's process, and remember how it has failed."""

@@ -78,17 +78,13 @@ class Store:
             for path in folder.iterdir():
                 if LEFT.fullmatch(path.name):
                     path.unlink(missing_ok=True)
-                elif path.suffix == ".json" and ID.fullmatch(path.stem):
-                    self._list(path)
+                elif path.suffix == ".json" and ID.fullmatch(name := path.stem):
+                    try:
+                        found = _decode(_content(path), name)
+                        self.infos[name], self.orders[name] = _info(found.saved, found.title), found.order
+                    except InvalidValue:
+                        self.infos[name] = TableInfo(name, "", DAMAGED, 0, "delete it", True, 0.0)
         self.last = max(self.orders.values(), default=0)
-
-    def _list(self, path: Path) -> None:
-        try:
-            found, name = _decode(_content(path), path.stem), path.stem
-        except InvalidValue:
-            self.infos[path.stem] = TableInfo(path.stem, "", DAMAGED, 0, "delete it", True, 0.0)
-            return
-        self.infos[name], self.orders[name] = _info(found.saved, found.title), found.order
 
     def read(self, name: str) -> Saved:
         """A game; an error where there is none or its file is damaged."""

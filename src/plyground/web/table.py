@@ -212,7 +212,12 @@ class GameTable:
 
     def _play(self, ply: int, meant: Callable[[Position], list[int]], prune: bool) -> None:
         position = self._at(ply)
-        self._check_turn(ply)
+        self._check_not_final()
+        seat = self.line.seats[ply]
+        if self.saved.players[seat] != YOU:
+            raise IllegalAction(f"{self.saved.names[seat]} is to move at ply {ply}, not you")
+        if self.line.agreed and ply == len(self.moves):
+            raise IllegalAction(f"the game is over: {self.saved.ending} Take that back first")
         actions = meant(position)
         self._cut(ply, prune)
         for action in actions:
@@ -272,14 +277,6 @@ class GameTable:
         if ply > len(self.moves):
             raise InvalidValue(f"the game has {counted(len(self.moves), 'ply')}: there is no ply {ply}")
         return self.line.positions[ply]
-
-    def _check_turn(self, ply: int) -> None:
-        self._check_not_final()
-        seat = self.line.seats[ply]
-        if self.saved.players[seat] != YOU:
-            raise IllegalAction(f"{self.saved.names[seat]} is to move at ply {ply}, not you")
-        if self.line.agreed and ply == len(self.moves):
-            raise IllegalAction(f"the game is over: {self.saved.ending} Take that back first")
 
     def _cut(self, ply: int, prune: bool) -> bool:
         """Remove the plies from here on. Returns whether something was drawn anew."""
@@ -416,12 +413,14 @@ class GameTable:
 
     def position_message(self, ply: int, line: Sequence[int] = (), request: int = 0) -> messages.Position:
         """The position at a ply, or after a line from there, as the page's seat sees it."""
-        later = self.along(ply, line)
+        later, rules = self.along(ply, line), self.game.rules
         position, seat = later[-1], self.view(ply)
         actor = position.seat
         acts = not line and self.saved.players[actor] == YOU
         ended = self.line.agreed and ply == len(self.moves)
-        choices = choices_of(position) if acts and not ended and not self.line.final else []
+        paths = position.paths() if acts and not ended and not self.line.final else {}
+        legal = list(paths)
+        names = [rules.notation(position.state, action, legal) for action in legal]
         scene = position.scene(seat) if line else self.scene(ply)
         before = later[-2].scene(seat) if line else self.scene(self.line.turn_before(ply))
         return messages.Position(
@@ -430,12 +429,12 @@ class GameTable:
             ply=ply,
             line=list(line),
             scene=scene,
-            choices=choices,
-            begun=self._begun(ply) if choices else None,
+            choices=list(map(messages.Choice, legal, names, paths.values())),
+            begun=self._begun(ply) if legal else None,
             last=changed_cells(before, scene) if ply or line else [],
             actor=-1 if position.over or ended else actor,
-            text=self.game.rules.view(position.state, seat),
-            prompt=self.game.rules.prompt(position.state) if acts and not position.over else "",
+            text=rules.view(position.state, seat),
+            prompt=rules.prompt(position.state) if acts and not position.over else "",
             request=request,
         )
 
@@ -468,12 +467,3 @@ def _read_typed(position: Position, text: str) -> list[int]:
         closest = sorted(legal, key=lambda turn: -SequenceMatcher(None, turn, given).ratio())[: typed.FEW]
         more = f" and {len(legal) - len(closest)} more" if len(legal) > len(closest) else ""
         raise IllegalAction(f"{given!r} is not legal here; legal: {', '.join(closest)}{more}") from None
-
-
-def choices_of(position: Position) -> list[messages.Choice]:
-    """The legal actions and their clicks."""
-    paths, rules = position.paths(), position.game.rules
-    legal = list(paths)
-    return [
-        messages.Choice(action, rules.notation(position.state, action, legal), path) for action, path in paths.items()
-    ]

@@ -141,7 +141,7 @@ class Tables:
             game=name,
             settings={key: specs.text(value) for key, value in game.settings.items()},
             players=players,
-            names=self._names(name, game, players),
+            names=[YOUR_NAME if each == YOU else self.catalogue.choice(name, game, each).info.name for each in players],
             seed=secrets.randbits(48),
             text=text,
             actions=actions,
@@ -172,11 +172,6 @@ class Tables:
         if game.rules.hidden and list(players).count(YOU) > 1:
             raise InvalidValue(f"hands are hidden in {game}: one seat is yours, the others are agents'")
         return list(players)
-
-    def _names(self, name: str, game: Game, players: Sequence[str]) -> list[str]:
-        return [
-            YOUR_NAME if player == YOU else self.catalogue.choice(name, game, player).info.name for player in players
-        ]
 
     async def begin(self, page: Page, request: int, saved: Saved, game: Game, read_as: str = "") -> None:
         """A new table, which the page opens; `read_as`: the game of its text, where another was asked for."""
@@ -303,10 +298,8 @@ class Tables:
 
     async def command(self, page: Page, request: requests.Change) -> None:
         """The command of a table that is named as the request, with the same arguments."""
-        live, own = (
-            self.find(page, request.table),
-            set(request.__struct_fields__) - {*requests.Change.__struct_fields__},
-        )
+        live = self.find(page, request.table)
+        own = set(request.__struct_fields__) - {*requests.Change.__struct_fields__}
         async with live.lock:
             if request.revision == live.saved.revision:
                 command = request.__struct_config__.tag
@@ -373,22 +366,18 @@ class Tables:
         except Exception as error:
             live.thinker = None
             live.tell(messages.Failed(table, f"{name} has failed: {sentence(error)}. The game is paused."))
-            await self._pause(live)
+            async with live.lock:
+                live.saved.paused = True
+                with suppress(Error):  # perhaps its rules have failed
+                    await self._run(live)
+                live.now.table = msgspec.structs.replace(live.now.table, paused=True)
+                self._tell(live)
             return
         finally:
             sign.cancel()
             if loop.time() >= shown:
                 live.tell(messages.Thinking(table, False, name))
         self._tell(live)
-
-    async def _pause(self, live: Live) -> None:
-        """Pause a game in which something has failed, perhaps its rules."""
-        async with live.lock:
-            live.saved.paused = True
-            with suppress(Error):
-                await self._run(live)
-            live.now.table = msgspec.structs.replace(live.now.table, paused=True)
-            self._tell(live)
 
     # ---- the list ----
 

@@ -18,6 +18,14 @@ LOG = logging.getLogger("plyground")
 Kind = TypeVar("Kind")
 
 
+def hold(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """Start a task that the set holds until its end: asyncio alone would let it be collected."""
+    task = asyncio.get_running_loop().create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+    return task
+
+
 class Tasks:
     """Tasks that end with the server. One that fails is logged."""
 
@@ -26,13 +34,11 @@ class Tasks:
         self.failures: deque[BaseException] = deque(maxlen=10)
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
-        self.running.add(task)
+        task = hold(self.running, work)
         task.add_done_callback(self._finished)
         return task
 
     def _finished(self, task: asyncio.Task[None]) -> None:
-        self.running.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self.failures.append(error)
             LOG.error("a task of the server has failed\n%s", "".join(traceback.format_exception(error)))

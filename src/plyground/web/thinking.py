@@ -148,34 +148,20 @@ def analyse(position: Position, spec: str) -> Iterator[Analysed]:
     thought, clicks, sign = position.in_thought(), position.paths(), 1 - 2 * position.to_move
     last: Analysed | None = None
     for each in agent.analyst()(*position.seen_by(agent), EVERY):
-        if last is not None and _tells(last.analysis):
+        # so far, its value may be no more than that of chance
+        if last is not None and (last.analysis.nodes or last.analysis.simulations >= len(last.analysis.moves)):
             yield last
         found = add_scores(each, scores)
         exact = [move.exact for move in found.moves if move.exact is not None]
         value = float(np.sign(max(exact))) if exact else found.value
-        last = Analysed(
-            analysis=_as_shown(found, thought),
-            clicks=clicks,
-            value=sign * value,
-            effort=found.effort,
-            threats=threats,
-        )
+        moves = [  # in the notation of a page
+            replace(move, name=typed.turns_of(thought, move.actions)[0].text, line=parts(thought, move.actions))
+            for move in found.moves
+        ]
+        told = replace(found, moves=moves)
+        last = Analysed(analysis=told, clicks=clicks, value=sign * value, effort=found.effort, threats=threats)
     if last is not None:
         yield msgspec.structs.replace(last, done=True)
-
-
-def _tells(found: Analysis) -> bool:
-    """Whether its value is more than that of chance."""
-    return bool(found.nodes) or found.simulations >= len(found.moves)
-
-
-def _as_shown(found: Analysis, position: Position) -> Analysis:
-    """An analysis in the notation of a page."""
-    moves = [
-        replace(move, name=typed.turns_of(position, move.actions)[0].text, line=parts(position, move.actions))
-        for move in found.moves
-    ]
-    return replace(found, moves=moves)
 
 
 def parts(position: Position, actions: Sequence[int]) -> list[str]:

@@ -63,7 +63,11 @@ class Trust:
             return False
         if name in LOOPBACK or name == self.host.lower():
             return True
-        return self.host in EVERYWHERE and is_address(name)  # a name of somebody else's could be rebound
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:  # a name, whose owner could point it here
+            return False
+        return self.host in EVERYWHERE
 
     def accepts_origin(self, origin: str | None, host: str) -> bool:
         """Whether an Origin header is that of our own page, loaded from `host`. A browser always sends one."""
@@ -96,12 +100,3 @@ def split_host(header: str) -> tuple[str, int]:
         name, port = header, "80"
     number = int(port) if port.isascii() and port.isdecimal() and len(port) <= 5 else -1
     return name.removeprefix("[").removesuffix("]").lower(), number
-
-
-def is_address(name: str) -> bool:
-    """Whether a name is a number: no owner of a domain can point it elsewhere."""
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

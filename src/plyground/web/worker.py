@@ -139,7 +139,14 @@ class Worker:
             job = self.waiting.get()
             try:
                 with self.limit.within(job.seconds) if job.seconds else nullcontext():
-                    self._answer(job)
+                    body: Any = None  # an answer is held back, so that the last one says that it is
+                    for number, each in enumerate(answers_to(job)):
+                        if number:
+                            self._write(job, body, more=True)
+                        body = each
+                        if self.cancelled >= job.number:
+                            break
+                    self._write(job, body)
             except BrokenPipeError:
                 return
             except Error as error:
@@ -149,17 +156,6 @@ class Worker:
                     traceback.print_exc()
                 fault = fault_of_file(error, Path(specs.split(job.game)[0]))
                 self._write(job, error=fault or f"{type(error).__name__}, see the server's terminal")
-
-    def _answer(self, job: Job) -> None:
-        """One answer is held back, so that the last one says that it is."""
-        body: Any = None
-        for number, each in enumerate(answers_to(job)):
-            if number:
-                self._write(job, body, more=True)
-            body = each
-            if self.cancelled >= job.number:
-                break
-        self._write(job, body)
 
     def _write(self, job: Job, body: Any = None, more: bool = False, error: str = "") -> None:
         raw = msgspec.Raw(msgspec.msgpack.encode(body))

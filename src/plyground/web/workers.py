@@ -13,7 +13,7 @@ import itertools
 import os
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ from plyground.game import Game
 from plyground.web import host, worker
 from plyground.web.host import JOBS, Place
 from plyground.web.limit import LOADING, culprit
+from plyground.web.tasks import hold
 from plyground.web.thinking import Thought, think
 from plyground.web.worker import CANCELLED, LENGTH, Answer, Job, kinds_of
 
@@ -97,13 +98,6 @@ class Process:
         for waiting in self.answers.values():
             waiting.put_nowait(None)
 
-    def _last_words(self) -> str:
-        """Why the process has ended."""
-        words = self.left.read_text(errors="replace") if self.left and self.left.is_file() else ""
-        if not words or self.path is None:
-            return DIED
-        return f"{culprit(words, self.path)} did not end within {self.seconds:g} s"
-
     def send(self, job: Job) -> None:
         assert self.process.stdin is not None
         if job.seconds and not self.answered:  # it loads the game first
@@ -117,7 +111,10 @@ class Process:
         """The next answer to a job; WorkerFailed if the process is gone."""
         answer = await self.answers[job.number].get() if self.alive or not self.answers[job.number].empty() else None
         if answer is None:
-            raise WorkerFailed(self._last_words())
+            words = self.left.read_text(errors="replace") if self.left and self.left.is_file() else ""
+            if not words or self.path is None:
+                raise WorkerFailed(DIED)
+            raise WorkerFailed(f"{culprit(words, self.path)} did not end within {self.seconds:g} s")
         return answer
 
     async def end(self) -> None:
@@ -189,10 +186,10 @@ class Lane:
                     more = answer.more
                     yield answer.body
         except TimeoutError:
-            self._later(self._end(process))
+            hold(self.closing, self._end(process))
             raise WorkerFailed(f"there was no answer within {limit:g} s") from None
         except (asyncio.CancelledError, GeneratorExit):
-            self._later(self._wind_down(slot, process, job))
+            hold(self.closing, self._wind_down(slot, process, job))
             slot = None
             raise
         finally:
@@ -201,7 +198,7 @@ class Lane:
                     process.answers.pop(job.number, None)
                 self._return(slot)
         if self.warm is not None and place is None and self.running.qsize() < 2 and not self.free.empty():
-            self._later(self._warm_up(self.warm(), self.free.get_nowait()))
+            hold(self.closing, self._warm_up(self.warm(), self.free.get_nowait()))
 
     def _return(self, slot: Slot) -> None:
         alive = slot.process is not None and slot.process.alive
@@ -234,11 +231,6 @@ class Lane:
         if process is not None:
             await process.end()
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self.closing.add(task)
-        task.add_done_callback(self.closing.discard)
-
     async def close(self) -> None:
         for task in list(self.closing):
             task.cancel()
@@ -259,11 +251,6 @@ class Lanes:
         return list({id(each): each for each in (self.quick, self.slow, self.analysing, self.tables)}.values())
 
 
-def own_lanes(path: Path) -> Lanes:
-    thinking = Lane(2, path=path)
-    return Lanes(thinking, thinking, Lane(1, path=path), Lane(OWN_TABLES, path=path, patience=PATIENCE))
-
-
 class Workers:
     """All lanes of a server."""
 
@@ -280,7 +267,10 @@ class Workers:
         if not path.endswith(".py"):
             return self.lanes[""]
         if path not in self.lanes:
-            self.lanes[path] = own_lanes(Path(path))
+            file = Path(path)
+            own = Lane(2, path=file)
+            tables = Lane(OWN_TABLES, path=file, patience=PATIENCE)
+            self.lanes[path] = Lanes(own, own, Lane(1, path=file), tables)
         return self.lanes[path]
 
     async def prepare(self, places: Sequence[Place]) -> None:
