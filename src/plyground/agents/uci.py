@@ -122,19 +122,12 @@ def _listen(process: Popen[bytes], lines: queue.Queue[bytes], closed: threading.
     with io.BufferedReader(process.stdout) as said:  # pyright: ignore[reportArgumentType]
         while not closed.is_set():
             line = said.readline(LONGEST_LINE)
-            _put(line, lines, closed)
+            while not closed.is_set():  # until there is room, or nobody will read it
+                with contextlib.suppress(queue.Full):
+                    lines.put(line, timeout=0.1)
+                    break
             if not line or (not line.endswith(b"\n") and len(line) == LONGEST_LINE):
                 return
-
-
-def _put(line: bytes, lines: queue.Queue[bytes], closed: threading.Event) -> None:
-    """Add a line when there is room; give up when nobody will read it."""
-    while not closed.is_set():
-        try:
-            lines.put(line, timeout=0.1)
-        except queue.Full:
-            continue
-        return
 
 
 def _end(process: Popen[bytes], listener: threading.Thread, closed: threading.Event) -> None:

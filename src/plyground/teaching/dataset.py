@@ -96,7 +96,11 @@ class Writer:
     def add(self, records: Records, games: int, results: Mapping[str, int]) -> None:
         """Append the positions of complete games; `games` and `results` are the totals so far."""
         before, start = self.progress["lines"], self.progress["bytes"]
-        block = self._encoded(records, start == 0)
+        if self.form == "packed":
+            block = header(self.lines.game, self.lines.dtype) * (start == 0) + records.tobytes()
+        else:
+            block = b"".join(self.lines.write(records))
+            block = gzip.compress(block, 6) if block and self.path.suffix == ".gz" else block
         progress = {"games": games, "lines": before + len(records), "bytes": start + len(block)}
         progress["results"] = dict(results)
         content = json.dumps({"settings": self.settings, "progress": progress}, indent=1)
@@ -110,12 +114,6 @@ class Writer:
         """Nothing follows for now."""
         if self.form == "packed" and self.progress["lines"]:
             remember(self.path)
-
-    def _encoded(self, records: Records, first: bool) -> bytes:
-        if self.form == "packed":
-            return header(self.lines.game, self.lines.dtype) * first + records.tobytes()
-        block = b"".join(self.lines.write(records))
-        return gzip.compress(block, 6) if block and self.path.suffix == ".gz" else block
 
     def _append(self, block: bytes) -> None:
         """Write and sync a block; on any error the file is cut back."""
@@ -195,14 +193,13 @@ def map_packed(
 
 def read_all(path: Path, lines: Lines, bad_lines: BadLines = "stop") -> Records:
     """[N] all records of a dataset; no records are an error."""
-    found = map_packed(path, lines, bad_lines) if is_packed(path) else _all_lines(path, lines, bad_lines)
+    if is_packed(path):
+        found = map_packed(path, lines, bad_lines)
+    else:
+        found = np.concatenate([np.empty(0, lines.dtype), *read_dataset(path, lines, bad_lines)])
     if not len(found):
         raise InvalidValue(f"{path} holds no examples; rejected: {counted(rejected_lines(path), 'line')}")
     return found
-
-
-def _all_lines(path: Path, lines: Lines, bad_lines: BadLines) -> Records:
-    return np.concatenate([np.empty(0, lines.dtype), *read_dataset(path, lines, bad_lines)])
 
 
 def _check_readable(path: Path) -> None:
