@@ -131,10 +131,8 @@ def check_running(game: Game, states: NDArray[np.void]) -> None:
 
 def describe(config: SearchConfig) -> str:
     """The limits of a search as a spec's options."""
-    limits = [f"sims={config.simulations}"] * bool(config.simulations) + [f"time={config.seconds:g}"] * (
-        config.seconds > 0
-    )
-    return ",".join(limits)
+    sims, seconds = config.simulations, config.seconds
+    return ",".join([f"sims={sims}"] * (sims > 0) + [f"time={seconds:g}"] * (seconds > 0))
 
 
 def check_options(game: Game, options: Mapping[str, str]) -> None:

@@ -90,17 +90,12 @@ class Teacher:
         there = best > -np.inf
         chosen, moves = (np.where(there, np.take_along_axis(each, order, 1), -1) for each in (view, actions))
         values = np.clip(best[:, 0], -1.0, 1.0)
-        return Lessons(_distinct(view), chosen, moves, weights / weights.sum(1, keepdims=True), values)
-
-
-def _distinct(view: Ints) -> Ints:
-    """Each row's actions once, ascending, then -1."""
-    rows = np.sort(view, axis=1)
-    rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = -1
-    rows[rows < 0] = np.iinfo(np.int32).max
-    rows.sort(axis=1)
-    rows[rows == np.iinfo(np.int32).max] = -1
-    return rows
+        most = np.iinfo(np.int32).max
+        valid = np.sort(view, axis=1)  # each action once, ascending, then -1
+        valid[:, 1:][valid[:, 1:] == valid[:, :-1]] = -1
+        valid = np.sort(np.where(valid < 0, most, valid), axis=1)
+        valid[valid == most] = -1
+        return Lessons(valid, chosen, moves, weights / weights.sum(1, keepdims=True), values)
 
 
 # ---- scorers ----

@@ -53,7 +53,9 @@ class NetworkSearch:
         self.on.on.check_room(needed, what, "use fewer games at once, or fewer simulations")
         self.kernels, self.settings = self.on.load(TEMPLATE), config.settings(game)
         self.trees, self._memory = device_trees(self.on, n, self.nodes)
-        self.result = device_result(self.on, n)
+        rows = {name: self.on.zeros((n,), dtype) for name, dtype in RESULT_ROWS.items()}
+        lists = {name: self.on.zeros((n, game.rules.MAX_LEGAL), dtype) for name, dtype in RESULT_LISTS.items()}
+        self.result = Result(**rows, **lists)
         self._places = self.on.zeros((n, self.nodes if config.reuse else 1), np.int32)  # see `keep_subtree`
         head, word = game.rules.HEAD.itemsize, game.rules.STATE.alignment
         size = head if head % word == 0 else game.rules.STATE.itemsize  # the head, if it ends at a whole word
@@ -168,13 +170,6 @@ def device_trees(on: DeviceGame, n: int, nodes: int) -> tuple[Trees, dict[str, T
     word, size = f"u{rules.STATE.alignment}", rules.STATE.itemsize // rules.STATE.alignment
     words = on.on.view(memory["states"], (n, nodes, size), word)
     return Trees(**arrays, words=words, ahead_words=on.on.view(memory["ahead"], (n, size), word)), memory
-
-
-def device_result(on: DeviceGame, n: int) -> Result:
-    """A result of n rows as tensors on a device."""
-    most = on.rules.MAX_LEGAL
-    rows = {name: on.zeros((n,), dtype) for name, dtype in RESULT_ROWS.items()}
-    return Result(**rows, **{name: on.zeros((n, most), dtype) for name, dtype in RESULT_LISTS.items()})
 
 
 def search_records(search: NetworkSearch, states: Records, rngs: Rngs) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import Any, NamedTuple
@@ -156,35 +157,11 @@ class TreeSearch:
             self.kept.pop(int(game), None)
 
     def _simulate(self, trees: Trees, own: TreeMemory, alone: bool) -> None:
-        """All simulations. Ctrl-C ends the search of a position that is `alone` with what it has found."""
-        try:
-            if self.config.seconds:
-                self._simulate_for(self.config.seconds, trees, own)
-            else:
-                self._simulate_all(trees, own)
-        except KeyboardInterrupt:
-            if not alone or not trees.counters["total"][0]:
-                raise
-
-    def _simulate_all(self, trees: Trees, own: TreeMemory) -> None:
-        """As many simulations as the config says."""
-        wanted, done = self._schedule(self.config.simulations), 0
-
-        def simulate(count: int) -> None:
-            nonlocal done
-            self.kernels.simulate_all(trees, count, wanted, self.settings, own.judge, own.work)
-            done += count
-
-        def left() -> int:
-            return self.config.simulations - done if (trees.nodes["proven"][:, 0] == OPEN).any() else 0
-
-        for _ in in_pieces(simulate, left, FIRST_CHUNK, SIGNAL_INTERVAL):
-            pass
-
-    def _simulate_for(self, seconds: float, trees: Trees, own: TreeMemory) -> None:
-        """Round after round, each twice as long, until the time is over."""
-        end, most = time.perf_counter() + seconds, self.config.simulations or MOST_SIMULATIONS
-        size, done, wanted = FIRST_ROUND, 0, self._schedule(FIRST_ROUND)
+        """All simulations; by time round after round, each twice as long. Ctrl-C ends the search of a position that is
+        `alone` with what it has found."""
+        seconds, most = self.config.seconds, self.config.simulations or MOST_SIMULATIONS
+        size, done, end = FIRST_ROUND if seconds else most, 0, time.perf_counter() + (seconds or math.inf)
+        wanted = self._schedule(size)
 
         def simulate(count: int) -> None:
             nonlocal size, done, wanted
@@ -198,13 +175,20 @@ class TreeSearch:
             done += count
 
         def left() -> int:
-            root, total = trees.nodes[0, 0], int(trees.counters["total"][0])
-            if root["proven"] != OPEN or (total and (root["count"] == 1 or time.perf_counter() >= end)):
-                return 0  # a single legal action needs one simulation
-            return min(most - total, size - done or size)
+            total = int(trees.counters["total"][0])  # by time, one position is searched at once
+            # by time a single legal action needs one simulation
+            over = seconds and total and (trees.nodes[0, 0]["count"] == 1 or time.perf_counter() >= end)
+            if over or (trees.nodes["proven"][:, 0] != OPEN).all():
+                return 0
+            return min(most - total, size - done or size) if seconds else size - done
 
-        for _ in in_pieces(simulate, left, FIRST_ROUND // 2, min(CLOCK_INTERVAL, seconds / 10), end):
-            pass
+        interval = min(CLOCK_INTERVAL, seconds / 10) if seconds else SIGNAL_INTERVAL
+        try:
+            for _ in in_pieces(simulate, left, FIRST_ROUND // 2 if seconds else FIRST_CHUNK, interval, end):
+                pass
+        except KeyboardInterrupt:
+            if not alone or not trees.counters["total"][0]:
+                raise
 
     def _schedule(self, simulations: int) -> Ints:
         """Sequential halving's, which PUCT does not read."""

@@ -231,14 +231,12 @@ def _begin_process(stopped: Event) -> None:
 
 def _play_task(config: Collect, numbers: range) -> list[Finished]:
     """In another process: all these games, or nothing that is of use if the process is to stop."""
-    game, teacher = _teacher_of(config)
-    found = games_here(config, game, teacher, numbers, _stopped[0].is_set)
-    return [finished for some in found for finished in some]
+    return play_games(config, numbers, _stopped[0].is_set)
 
 
-def play_games(config: Collect, numbers: range) -> list[Finished]:
+def play_games(config: Collect, numbers: range, stop: Stop = lambda: False) -> list[Finished]:
     """All these games, in order."""
-    found = games_here(config, *_teacher_of(config), numbers, lambda: False)
+    found = games_here(config, *_teacher_of(config), numbers, stop)
     return [finished for some in found for finished in some]
 
 

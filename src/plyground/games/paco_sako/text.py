@@ -73,8 +73,11 @@ def fen(state: State) -> str:
     lifted = f"^{SQUARES[int(state['origin'])]}{LETTER_OF[hand[0], hand[1]]}" if any(hand) else ""
     rights = "".join(letter for bit, letter in enumerate(RIGHTS) if int(state["rights"]) >> bit & 1)
     passed = int(state["en_passant"])
+    board = cells(state)  # eight ranks from the top, a letter for each occupied square
+    rows = ["".join(LETTER_OF[cell] for cell in board[8 * rank : 8 * rank + 8]) for rank in reversed(range(8))]
+    placed = re.sub(r"\.+", lambda gap: str(len(gap[0])), "/".join(rows))
     return (
-        f"{_board(cells(state))}{lifted} {'wb'[int(state['to_move'])]} {int(state['idle'])} "
+        f"{placed}{lifted} {'wb'[int(state['to_move'])]} {int(state['idle'])} "
         f"{rights or '-'} {SQUARES[passed] if passed != NOWHERE else '-'} -"
     )
 
@@ -90,12 +93,6 @@ def text(state: State) -> str:
         what = next(letter for letter, required in PROMOTIONS.items() if required == state["required"])
         line += f" ={SQUARES[int(state['promoting'])]}{what}"
     return line + (" repetition" if reason(state) == "repetition" else "")
-
-
-def _board(board: Sequence[Cell]) -> str:
-    """Eight ranks from the top, a letter for each occupied square."""
-    rows = ["".join(LETTER_OF[cell] for cell in board[8 * rank : 8 * rank + 8]) for rank in reversed(range(8))]
-    return re.sub(r"\.+", lambda gap: str(len(gap[0])), "/".join(rows))
 
 
 _kinds = range(PAWN, KING + 1)
