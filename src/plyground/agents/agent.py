@@ -94,9 +94,12 @@ def _act(
     agent: Agent, states: NDArray[np.void], rngs: NDArray[np.uint64], games: NDArray[np.int64] | None
 ) -> NDArray[np.int32]:
     """[R] what an agent answers, if it is a whole number for each state: an agent may be anybody's."""
-    learns = games is not None and isinstance(agent, Learning)
-    found: Any = agent.act_in(games, states, rngs) if learns else agent.act(states, rngs)
-    actions = np.asarray(found)
+    found: Any = None
+    if games is not None and isinstance(agent, Learning):
+        found = agent.act_in(games, states, rngs)
+    else:
+        found = agent.act(states, rngs)
+    actions: NDArray[Any] = np.asarray(found)
     if actions.shape != (len(states),) or actions.dtype.kind not in "iu":
         what = "nothing" if found is None else f"{shorten(repr(found))}, {actions.dtype} of shape {actions.shape}"
         wanted = f"a whole number for each state, here {counted(len(states), 'action')}"
