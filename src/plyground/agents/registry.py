@@ -245,15 +245,14 @@ def make(spec: str | Any, game: Game | str, encoder: str = "") -> Agent:
 def _checked_game(agent: Agent, game: Game) -> Agent:
     """An agent, if it was made for this game, or for a file of the same name whose records are the same."""
     own = getattr(agent, "game", game)
-    if isinstance(own, Game) and own != game and _records(own) != _records(game):
+    if not isinstance(own, Game) or own == game:
+        return agent
+    # in common if compiled code of one reads the records of the other
+    one, other = ((each.label, each.settings, each.rules.STATE, each.num_actions) for each in (own, game))
+    if one != other:
         differ = ": its records have changed" if str(own) == str(game) else ""  # the file was edited in between
         raise InvalidValue(f"this agent plays {own}, not {game}{differ} ({shorten(name_of(agent))})")
     return agent
-
-
-def _records(game: Game) -> tuple[Any, ...]:
-    """What two games have in common if compiled code of one reads the records of the other."""
-    return game.label, game.settings, game.rules.STATE, game.num_actions
 
 
 def known(game: Game) -> list[str]:

@@ -143,13 +143,13 @@ def _known(key: str) -> bool:
 
 def remember_data(run: Path, files: Iterable[tuple[str, bytes]]) -> None:
     """Enter files of a run that hold positions: names and contents."""
-    _remember([_of_data(run, name, content) for name, content in files])
+    _remember([_hash(b"data", identity_of(run), name.encode(), content) for name, content in files])
 
 
 def read_own(run: Path, file: Path) -> bytes:
     """The content of a file of a run that holds positions; an error where this user has not written it."""
     content = read_bytes(file)
-    key = _of_data(run, file.name, content)
+    key = _hash(b"data", identity_of(run), file.name.encode(), content)
     if not _known(key):
         # an earlier version has signed files with this user's secret, as NAME.signature beside them
         wanted = hmac.digest(_key(), _hash(identity_of(run), file.name.encode(), content).encode(), "sha256")
@@ -162,10 +162,6 @@ def read_own(run: Path, file: Path) -> bytes:
             raise Untrusted(f"{why} unchecked: {remedy}; it can be played, and continued as --init {run}")
         _remember([key])
     return content
-
-
-def _of_data(run: Path, name: str, content: bytes) -> str:
-    return _hash(b"data", identity_of(run), name.encode(), content)
 
 
 def identity_of(run: Path) -> bytes:
