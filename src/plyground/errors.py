@@ -96,19 +96,15 @@ def plain_os_errors(what: str, remedy: str = "") -> Generator[None]:
 
 
 def command(*words: object) -> str:
-    """A command line of this program, spelled so that it can be typed where the present one was."""
-    return " ".join([_program(), *(shlex.quote(str(word)) for word in words)])
-
-
-def _program() -> str:
-    """`plyground` if it is on the PATH, else the path to it; or as a module of the same Python."""
-    called = Path(sys.argv[0])
+    """A command line of this program, spelled so that it can be typed where the present one was: `plyground` if it is
+    on the PATH, else the path to it; or as a module of the same Python."""
+    called, found = Path(sys.argv[0]), shutil.which("plyground")
+    program = shlex.quote(sys.argv[0])
     if called.name == "__main__.py":
-        return f"{shlex.quote(sys.orig_argv[0])} -m plyground"
-    found = shutil.which("plyground")
-    if called.stem != "plyground" or (found and Path(found).resolve() == called.resolve()):
-        return "plyground"
-    return shlex.quote(sys.argv[0])
+        program = f"{shlex.quote(sys.orig_argv[0])} -m plyground"
+    elif called.stem != "plyground" or (found and Path(found).resolve() == called.resolve()):
+        program = "plyground"
+    return " ".join([program, *(shlex.quote(str(word)) for word in words)])
 
 
 # ---- extras ----

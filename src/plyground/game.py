@@ -85,29 +85,28 @@ def module_of_file(word: str, what: str) -> ModuleType:
     version = hashlib.sha256(str(path.resolve()).encode() + source).hexdigest()[:12]
     name = f"{FILE_PREFIX}{stem}_{version}"  # an edited file is another module: games loaded before keep theirs
     with _LOCK:
-        return sys.modules[name] if name in sys.modules else _run_file(name, path, source, what)
-
-
-def _run_file(name: str, path: Path, source: bytes, what: str) -> ModuleType:
-    """Run the text of a file: bytecode that lies beside it could be of another text, and none is written there."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader_state = source.decode()  # which a model's file is compiled from
-    sys.modules[name] = module  # compiled code imports its functions from there
-    try:
-        exec(compile(source, str(spec.origin), "exec", dont_inherit=True), vars(module))  # noqa: S102 (the text that was hashed)
-    except Exception as error:
-        del sys.modules[name]
-        if isinstance(error, Error):
-            raise
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == spec.origin]
-        where = f", line {lines[-1]}," if lines else ""
-        raise InvalidValue(f"the {what} {str(path)!r}{where} does not run: {type(error).__name__}: {error}") from error
-    for value in vars(module).values():
-        without_own_cache(value)
-        without_lock(value)
-    return module
+        if name in sys.modules:
+            return sys.modules[name]
+        # Its text is run: bytecode that lies beside it could be of another text, and none is written there.
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader_state = source.decode()  # which a model's file is compiled from
+        sys.modules[name] = module  # compiled code imports its functions from there
+        try:
+            exec(compile(source, str(spec.origin), "exec", dont_inherit=True), vars(module))  # noqa: S102 (the text that was hashed)
+        except Exception as error:
+            del sys.modules[name]
+            if isinstance(error, Error):
+                raise
+            lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == spec.origin]
+            where = f", line {lines[-1]}," if lines else ""
+            why = f"{type(error).__name__}: {error}"
+            raise InvalidValue(f"the {what} {str(path)!r}{where} does not run: {why}") from error
+        for value in vars(module).values():
+            without_own_cache(value)
+            without_lock(value)
+        return module
 
 
 class Game:

@@ -59,8 +59,12 @@ def _build(spec: str, shape: Sequence[int], outputs: int, dueling: bool, parts: 
     blocks = re.fullmatch(rf"b(\d{{1,3}})c(\d{{1,5}})({NORM})?(-slim)?(-pairs|-parts)?", body)
     if blocks:
         form = Form(int(blocks[1]), int(blocks[2]), bool(blocks[3]), bool(blocks[4]), blocks[5] == "-pairs")
-        by_parts = _checked_parts(parts, shape, outputs) if blocks[5] == "-parts" else None
-        return ResidualNet(shape, form, outputs, head, by_parts)
+        if blocks[5] != "-parts":
+            return ResidualNet(shape, form, outputs, head)
+        if parts is None:
+            why = f"says of what parts actions are made; this one, of shape {tuple(shape)}, does not"
+            raise InvalidValue(f"-parts needs an encoder that {why}")
+        return ResidualNet(shape, form, outputs, head, parts[:outputs])
     windows = re.fullmatch(r"k(\d{1,3})c(\d{1,5})((?:-\d{1,9})+)", body)
     if windows:
         hidden = _hidden(windows[3][1:])
@@ -73,15 +77,6 @@ def _build(spec: str, shape: Sequence[int], outputs: int, dueling: bool, parts: 
         known = "the hidden sizes of an MLP (512-256), b4c64, k4c64-128 or connect_zero, with +value or without"
         raise InvalidValue(f"no network {shorten(spec)!r}; write {known}")
     return MLP([math.prod(shape), *_hidden(body), outputs], head)
-
-
-def _checked_parts(parts: Indices | None, shape: Sequence[int], outputs: int) -> Indices:
-    if parts is None:
-        raise InvalidValue(
-            f"-parts needs an encoder that says of what parts actions are made; this one, of shape "
-            f"{tuple(shape)}, does not"
-        )
-    return parts[:outputs]
 
 
 def suitable(shape: Sequence[int], outputs: int) -> str:

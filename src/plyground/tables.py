@@ -70,12 +70,8 @@ class Table:
         return {name: getattr(self.entries, name)[:size] for name in ("keys", "values", "visits")}
 
     def load_state(self, arrays: Arrays) -> None:
-        """Replace all entries by those that `state` returned."""
-        self._check(arrays)
-        self._set(max(ROOM, 1 << (len(arrays["values"]) - 1).bit_length()), arrays)
-
-    def _check(self, arrays: Arrays) -> None:
-        """Refuse arrays that are no entries of this table: compiled code checks neither shapes nor types."""
+        """Replace all entries by those that `state` returned. Arrays that are no entries of this table are refused:
+        compiled code checks neither shapes nor types."""
         size = len(arrays["values"]) if "values" in arrays else 0
         for name, there in self.state().items():
             found, shape = arrays.get(name), (size, *there.shape[1:])
@@ -84,6 +80,7 @@ class Table:
                 raise InvalidValue(f"the {name} of a table are {there.dtype} of shape {shape}, not {given}")
         if size and not arrays["visits"].all():
             raise InvalidValue(f"entry {int(arrays['visits'].argmin())} of the table has no visit")
+        self._set(max(ROOM, 1 << (size - 1).bit_length()), arrays)
 
     def snapshot(self) -> Arrays:
         """Copies of the values [size] and visits [size], for `with_values`."""

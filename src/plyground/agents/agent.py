@@ -93,10 +93,18 @@ def ask(
 def _act(
     agent: Agent, states: NDArray[np.void], rngs: NDArray[np.uint64], games: NDArray[np.int64] | None
 ) -> NDArray[np.int32]:
-    """[R] what an agent answers, if it is an action for each state."""
+    """[R] what an agent answers, if it is a whole number for each state: an agent may be anybody's."""
+    found: Any = None
     if games is not None and isinstance(agent, Learning):
-        return _checked_actions(agent, agent.act_in(games, states, rngs), len(states))
-    return _checked_actions(agent, agent.act(states, rngs), len(states))
+        found = agent.act_in(games, states, rngs)
+    else:
+        found = agent.act(states, rngs)
+    actions: NDArray[Any] = np.asarray(found)
+    if actions.shape != (len(states),) or actions.dtype.kind not in "iu":
+        what = "nothing" if found is None else f"{shorten(repr(found))}, {actions.dtype} of shape {actions.shape}"
+        wanted = f"a whole number for each state, here {counted(len(states), 'action')}"
+        raise InvalidValue(f"the agent {name_of(agent)} returns {what} from `act`, not {wanted}")
+    return actions.astype(np.int32, copy=False)
 
 
 def states_for(agent: Any, game: Game, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.void]:
@@ -131,16 +139,6 @@ def compile_kernels(agent: Any) -> None:
             game: Game = agent.game
             nothing = game.blank[:0].copy(), np.zeros(0, np.int32), np.zeros(0, np.uint64)
             game.kernels().play_all(*nothing, game.work())
-
-
-def _checked_actions(agent: Agent, found: Any, count: int) -> NDArray[np.int32]:
-    """What `act` has returned, if that is a whole number for each of `count` states: an agent may be anybody's."""
-    actions = np.asarray(found)
-    if actions.shape != (count,) or (count and actions.dtype.kind not in "iu"):
-        what = "nothing" if found is None else f"{shorten(repr(found))}, {actions.dtype} of shape {actions.shape}"
-        wanted = f"a whole number for each state, here {counted(count, 'action')}"
-        raise InvalidValue(f"the agent {name_of(agent)} returns {what} from `act`, not {wanted}")
-    return actions.astype(np.int32, copy=False)
 
 
 def name_of(agent: Agent) -> str:

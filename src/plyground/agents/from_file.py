@@ -18,7 +18,6 @@ import inspect
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from plyground.errors import Error, InvalidValue, shorten, shown, unknown
@@ -39,7 +38,11 @@ def make_agent(game: Game, path: str, options: Mapping[str, str]) -> Any:
         raise InvalidValue(f"file:{shorten(path)} names no agent: write file:PATH.py:NAME")
     module = module_of_file(file, "agent file")
     if not hasattr(module, name):
-        raise unknown(f"agent in {file}", name, _agents_in(module))
+        # those that may be meant are what the file defines itself, not what it imports
+        own: dict[str, Any] = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+        makers = {name for name, value in own.items() if getattr(value, "__module__", "") == module.__name__}
+        agents = {name for name, value in own.items() if hasattr(value, "act") and not inspect.isclass(value)}
+        raise unknown(f"agent in {file}", name, [each for each in own if each in makers | agents])
     made = _made(getattr(module, name), game, f"{name} of {file}")
     if hasattr(made, "act"):
         odd = next(iter(options), None)
@@ -50,29 +53,16 @@ def make_agent(game: Game, path: str, options: Mapping[str, str]) -> Any:
     return _module_agent(made, encoder, game, f"{name} of {file}", options)
 
 
-def _agents_in(module: ModuleType) -> list[str]:
-    """The names in a file that may be agents: what it defines itself, not what it imports."""
-    own: dict[str, Any] = {name: value for name, value in vars(module).items() if not name.startswith("_")}
-    makers = {name for name, value in own.items() if getattr(value, "__module__", "") == module.__name__}
-    agents = {name for name, value in own.items() if hasattr(value, "act") and not inspect.isclass(value)}
-    return [name for name in own if name in makers | agents]
-
-
 def agent_of(made: Any, game: Game, encoder: str = "") -> Any:
     """The agent that plays by an object: a torch module, which is put into evaluation mode, or an agent itself."""
     if hasattr(made, "act") and not inspect.isclass(made):
         return _checked(made)
     if not _is_module(made):
         what = "a spec such as 'random', an object with a method `act`, or a torch module"
-        raise InvalidValue(f"an agent is {what}, not {shown(made)}{_how_to_make(made)}")
+        maker = inspect.isclass(made) and hasattr(made, "act")  # a class of agents
+        how = f"; make one: {made.__name__}({'game' if _takes_game(made) else ''})" if maker else ""
+        raise InvalidValue(f"an agent is {what}, not {shown(made)}{how}")
     return _module_agent(made, encoder or getattr(made, "encoder", None), game, type(made).__name__, {})
-
-
-def _how_to_make(found: Any) -> str:
-    """How a class of agents makes one, for an error; empty for everything else."""
-    if not (inspect.isclass(found) and hasattr(found, "act")):
-        return ""
-    return f"; make one: {found.__name__}({'game' if _takes_game(found) else ''})"
 
 
 def _checked(agent: Any) -> Any:

@@ -48,13 +48,6 @@ class Level:
     thinks: str = ""
     """the agent that chooses the others; empty: the game's strongest"""
 
-    @property
-    def tells_by_thinking(self) -> bool:
-        """Whether what it thinks says more of all moves than what it sees at a glance: it thinks often enough, and its
-        search tries a move more than once or twice."""
-        simulations = specs.split(self.thinks)[1].get("sims", str(FEW))
-        return self.glances < OFTEN and int(simulations) >= FEW
-
 
 ALPHA_BETA: Mapping[int, Level] = {
     1: Level(1.00, 2.00),
@@ -167,8 +160,10 @@ class LevelAgent:
         compile_kernels(self.thinker)
 
     def analyse(self, position: Position, rngs: Rngs) -> Analysis:
-        """What it thinks of each move or, at lower levels, what it sees at a glance."""
-        if self.level.tells_by_thinking:
+        """What it thinks of each move or, at lower levels, what it sees at a glance. Thinking says more where it thinks
+        often enough, and its search tries a move more than once or twice."""
+        simulations = specs.split(self.level.thinks)[1].get("sims", str(FEW))
+        if self.level.glances < OFTEN and int(simulations) >= FEW:
             return self.thinker.analyse(position, rngs)
         check_running(position)
         glance = self.choices._replace(within=0, glances=1.0)

@@ -151,23 +151,6 @@ def _run(game: Game, path: str, options: Options) -> Agent:
     return LearningAgent(path, game)
 
 
-def _own_agents(game: Game) -> dict[str, Entry]:
-    """The rows of the agents that a game defines: scripted ones, and classes."""
-
-    def entry(name: str, value: Any, made: Callable[[Game], Agent]) -> Entry:
-        def make(game: Game, path: str, options: Options) -> Agent:
-            return made(game)
-
-        make.__doc__ = (value.__doc__ or f"the game's own {name}").strip().splitlines()[0]
-        return Entry(make, name)
-
-    scripts = {
-        name: entry(name, function, functools.partial(ScriptedAgent, name=name, choose=function))
-        for name, function in game.rules.POLICIES.items()
-    }
-    return scripts | {name: entry(name, kind, kind) for name, kind in game.rules.AGENTS.items()}
-
-
 def can_search(game: Game) -> bool:
     """Whether minimax can play it."""
     return "evaluate" in game.rules.compiled and not game.rules.hidden and not game.rules.CHANCE
@@ -181,10 +164,6 @@ def _pretrained(game: Game) -> Path:
 def has_network(game: Game) -> bool:
     """Whether the pretrained network can play: there is one for this game with its settings, and torch is installed."""
     return _pretrained(game).is_dir() and importlib.util.find_spec("torch") is not None
-
-
-def _stockfish_plays(game: Game) -> bool:
-    return game.rules.UCI and uci.find("stockfish") is not None
 
 
 MINIMAX_OPTIONS = {
@@ -203,15 +182,32 @@ AGENTS = {
     "search": Entry(_search, "search:sims=1000", options=search.OPTIONS),
     "level": Entry(_level, "level:5", path="N"),
     "trained": Entry(_trained, "trained", lambda game: _pretrained(game).is_dir(), "a pretrained network"),
-    "uci": Entry(uci.make_engine, "uci:stockfish,elo=1350", _stockfish_plays, "", uci.OPTIONS, "ENGINE"),
+    "uci": Entry(
+        uci.make_engine,
+        "uci:stockfish,elo=1350",
+        lambda game: game.rules.UCI and uci.find("stockfish") is not None,
+        options=uci.OPTIONS,
+        path="ENGINE",
+    ),
     "run": Entry(_run, options=RUN_OPTIONS, path="DIR"),
     "file": Entry(from_file.make_agent, options=from_file.OPTIONS, path="PATH.py:NAME"),
 }
 
 
 def entries(game: Game) -> dict[str, Entry]:
-    """The table for one game, with the agents that it defines itself."""
-    own = _own_agents(game)
+    """The table for one game, with the agents that it defines itself: scripted ones, and classes."""
+
+    def entry(name: str, value: Any, made: Callable[[Game], Agent]) -> Entry:
+        def make(game: Game, path: str, options: Options) -> Agent:
+            return made(game)
+
+        make.__doc__ = (value.__doc__ or f"the game's own {name}").strip().splitlines()[0]
+        return Entry(make, name)
+
+    own = {
+        name: entry(name, function, functools.partial(ScriptedAgent, name=name, choose=function))
+        for name, function in game.rules.POLICIES.items()
+    } | {name: entry(name, kind, kind) for name, kind in game.rules.AGENTS.items()}
     return {"random": AGENTS["random"], **own, **{name: own.get(name, entry) for name, entry in AGENTS.items()}}
 
 
@@ -249,15 +245,14 @@ def make(spec: str | Any, game: Game | str, encoder: str = "") -> Agent:
 def _checked_game(agent: Agent, game: Game) -> Agent:
     """An agent, if it was made for this game, or for a file of the same name whose records are the same."""
     own = getattr(agent, "game", game)
-    if isinstance(own, Game) and own != game and _records(own) != _records(game):
+    if not isinstance(own, Game) or own == game:
+        return agent
+    # in common if compiled code of one reads the records of the other
+    one, other = ((each.label, each.settings, each.rules.STATE, each.num_actions) for each in (own, game))
+    if one != other:
         differ = ": its records have changed" if str(own) == str(game) else ""  # the file was edited in between
         raise InvalidValue(f"this agent plays {own}, not {game}{differ} ({shorten(name_of(agent))})")
     return agent
-
-
-def _records(game: Game) -> tuple[Any, ...]:
-    """What two games have in common if compiled code of one reads the records of the other."""
-    return game.label, game.settings, game.rules.STATE, game.num_actions
 
 
 def known(game: Game) -> list[str]:

@@ -131,10 +131,8 @@ def check_running(game: Game, states: NDArray[np.void]) -> None:
 
 def describe(config: SearchConfig) -> str:
     """The limits of a search as a spec's options."""
-    limits = [f"sims={config.simulations}"] * bool(config.simulations) + [f"time={config.seconds:g}"] * (
-        config.seconds > 0
-    )
-    return ",".join(limits)
+    sims, seconds = config.simulations, config.seconds
+    return ",".join([f"sims={sims}"] * (sims > 0) + [f"time={seconds:g}"] * (seconds > 0))
 
 
 def check_options(game: Game, options: Mapping[str, str]) -> None:
@@ -162,18 +160,17 @@ def read_config(game: Game, options: Mapping[str, str], network: bool) -> Search
         raise InvalidValue(f"sims of the agent search is a whole number of at least 1, not {options['sims']}")
     default = "evaluate" if "model" in options and can_search_trees(game) else default_leaf(game)
     leaf = "network" if network else options.get("leaf", default)
-    found: dict[str, Any] = {
-        "simulations": int(numbers.get("sims", 0 if "time" in numbers else SIMULATIONS)),
-        "seconds": float(numbers.get("time", 0.0)),
-        "leaf": leaf,
-        "rollouts": int(numbers.get("rollouts", 1 if leaf in LEAVES else ROLLOUTS)),
-        "selection": options.get("select", "gumbel" if network else "puct"),
-        "lookahead": lookahead,
-        "reuse": reuse,
-        "rollout_plies": int(numbers.get("plies", 0)),
-    }
-    config = SearchConfig(**found)
-    return dataclasses.replace(config, exploration=float(numbers["c"])) if "c" in numbers else config
+    return SearchConfig(
+        simulations=int(numbers.get("sims", 0 if "time" in numbers else SIMULATIONS)),
+        seconds=float(numbers.get("time", 0.0)),
+        leaf=leaf,
+        rollouts=int(numbers.get("rollouts", 1 if leaf in LEAVES else ROLLOUTS)),
+        selection=options.get("select", "gumbel" if network else "puct"),
+        lookahead=lookahead,
+        reuse=reuse,
+        rollout_plies=int(numbers.get("plies", 0)),
+        exploration=float(numbers.get("c", SearchConfig.exploration)),
+    )
 
 
 def default_leaf(game: Game) -> str:

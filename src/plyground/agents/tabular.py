@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from plyground.errors import counted
 from plyground.game import Game
 from plyground.games.interface import RUNNING
-from plyground.kernels.table import Pending
 from plyground.kernels.threads import available, over_slices
 from plyground.models.model import of_config
 from plyground.models.table import TableModel
@@ -78,7 +77,10 @@ class LearningAgent(TableAgent):
         """[R] actions in the games of these numbers, having learned from where the last ones led."""
         table, pending = self.table, self.updates.pending
         if len(games) and games.max() >= len(pending.waiting):
-            pending = self._make_room(int(games.max()) + 1)
+            pending = table.pending(int(games.max()) + 1)
+            for name, array in self.updates.pending._asdict().items():
+                getattr(pending, name)[: len(array)] = array
+            self.updates = self.updates._replace(pending=pending)
         own = pending._replace(**{name: array[games] for name, array in pending._asdict().items()})
         asked = table.games(states, np.arange(len(states)), rngs, np.empty(len(states), np.int32))
         table.learn(asked, self.rule, self.updates._replace(pending=own), self.scratch)
@@ -86,30 +88,21 @@ class LearningAgent(TableAgent):
             getattr(pending, name)[games] = array
         return asked.actions
 
-    def _make_room(self, games: int) -> Pending:
-        larger = self.table.pending(games)
-        for name, array in self.updates.pending._asdict().items():
-            getattr(larger, name)[: len(array)] = array
-        self.updates = self.updates._replace(pending=larger)
-        return larger
-
     def ended(self, games: NDArray[np.int64], outcomes: NDArray[np.int8]) -> None:
         """Learn from how games ended, and save; a game that did not end (RUNNING) is forgotten."""
         known = games < len(self.updates.pending.waiting)
         games, outcomes = games[known], outcomes[known]
         self.table.end_games(games, outcomes, self.rule, self.updates)
-        if self.updates.sums[0]:
-            self._save(int((outcomes != RUNNING).sum()))
-
-    def _save(self, games: int) -> None:
-        """A checkpoint of the run, in which only the table is another."""
+        if not self.updates.sums[0]:
+            return
+        # a checkpoint of the run, in which only the table is another
         before, state = self.checkpoint, self.checkpoint.state()
         groups = {name: before.tensors(name) for name in ("training", "replay")} | {"table": self.table.state()}
         corrections, step = int(self.updates.sums[0]), before.step + 1
         counters = state["parts"]["state"]
         counters["step"], counters["updates"] = step, counters["updates"] + corrections
         learned = f"{counted(corrections, 'correction')}, {len(self.table):,} entries"
-        text = f"learned from {counted(games, 'game')} of a match: {learned}"
+        text = f"learned from {counted(int((outcomes != RUNNING).sum()), 'game')} of a match: {learned}"
         self.run.log({"event": "note", "step": step, "updates": counters["updates"], "text": text})
         current = of_model(self.model)
         self.checkpoint = self.run.save(step, before.identity, groups, state, current)

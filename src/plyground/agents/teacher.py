@@ -69,49 +69,33 @@ class Teacher:
 
     def lessons(self, states: Records, top: int, temperature: float | Floats) -> Lessons:
         """The `top` best actions of each running state [N] and a policy over them; temperature: a number or [N]."""
-        actions, scores = self._scores(states, top)
+        # Of minimax only the `top` best scores are exact, among numbers that no two actions share.
+        if isinstance(self.scorer, Minimax):
+            actions, scores = self.scorer.scores(states, top)
+            shared = np.flatnonzero((self.game.rules.DATASET.actions(states, actions) != actions).any(1))
+            if len(shared):
+                scores[shared] = self.scorer.scores(states[shared])[1]
+        else:  # what the seat to act cannot see is drawn anew before
+            actions, scores = self.scorer.scores(self.game.redrawn(states, np.zeros(len(states), np.uint64)))
         width = max(1, int((actions >= 0).sum(1).max(initial=0)))
         actions, scores = actions[:, :width], np.where(actions >= 0, scores, -np.inf)[:, :width]
         view = self.game.rules.DATASET.actions(states, actions)
-        scores = _without_twins(view, actions, scores)
+        for row in np.flatnonzero((view != actions).any(1)):  # of several actions with one number the best counts
+            for twin in np.unique(view[row][view[row] != actions[row]]):
+                same = np.flatnonzero(view[row] == twin)
+                scores[row, np.delete(same, np.argmax(scores[row, same]))] = -np.inf
         order = np.argsort(-scores, axis=1, kind="stable")[:, :top]  # actions ascend: of equal ones the lowest is first
         best = np.take_along_axis(scores, order, 1)  # [N, K]
         weights = np.exp((best - best[:, :1]) / (UNIT * np.reshape(temperature, (-1, 1))))
         there = best > -np.inf
         chosen, moves = (np.where(there, np.take_along_axis(each, order, 1), -1) for each in (view, actions))
         values = np.clip(best[:, 0], -1.0, 1.0)
-        return Lessons(_distinct(view), chosen, moves, weights / weights.sum(1, keepdims=True), values)
-
-    def _scores(self, states: Records, top: int) -> tuple[Ints, Floats]:
-        """Actions and scores; of minimax only the `top` best exact, among numbers that no two actions share. What the
-        seat to act cannot see is drawn anew before."""
-        if not isinstance(self.scorer, Minimax):
-            return self.scorer.scores(self.game.redrawn(states, np.zeros(len(states), np.uint64)))
-        actions, scores = self.scorer.scores(states, top)
-        shared = np.flatnonzero((self.game.rules.DATASET.actions(states, actions) != actions).any(1))
-        if len(shared):
-            scores[shared] = self.scorer.scores(states[shared])[1]
-        return actions, scores
-
-
-def _without_twins(view: Ints, actions: Ints, scores: Floats) -> Floats:
-    """The scores, minus infinity for all but the best of several actions with one number in the dataset."""
-    scores = scores.copy()
-    for row in np.flatnonzero((view != actions).any(1)):
-        for twin in np.unique(view[row][view[row] != actions[row]]):
-            same = np.flatnonzero(view[row] == twin)
-            scores[row, np.delete(same, np.argmax(scores[row, same]))] = -np.inf
-    return scores
-
-
-def _distinct(view: Ints) -> Ints:
-    """Each row's actions once, ascending, then -1."""
-    rows = np.sort(view, axis=1)
-    rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = -1
-    rows[rows < 0] = np.iinfo(np.int32).max
-    rows.sort(axis=1)
-    rows[rows == np.iinfo(np.int32).max] = -1
-    return rows
+        most = np.iinfo(np.int32).max
+        valid = np.sort(view, axis=1)  # each action once, ascending, then -1
+        valid[:, 1:][valid[:, 1:] == valid[:, :-1]] = -1
+        valid = np.sort(np.where(valid < 0, most, valid), axis=1)
+        valid[valid == most] = -1
+        return Lessons(valid, chosen, moves, weights / weights.sum(1, keepdims=True), values)
 
 
 # ---- scorers ----

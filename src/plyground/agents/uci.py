@@ -122,19 +122,12 @@ def _listen(process: Popen[bytes], lines: queue.Queue[bytes], closed: threading.
     with io.BufferedReader(process.stdout) as said:  # pyright: ignore[reportArgumentType]
         while not closed.is_set():
             line = said.readline(LONGEST_LINE)
-            _put(line, lines, closed)
+            while not closed.is_set():  # until there is room, or nobody will read it
+                with contextlib.suppress(queue.Full):
+                    lines.put(line, timeout=0.1)
+                    break
             if not line or (not line.endswith(b"\n") and len(line) == LONGEST_LINE):
                 return
-
-
-def _put(line: bytes, lines: queue.Queue[bytes], closed: threading.Event) -> None:
-    """Add a line when there is room; give up when nobody will read it."""
-    while not closed.is_set():
-        try:
-            lines.put(line, timeout=0.1)
-        except queue.Full:
-            continue
-        return
 
 
 def _end(process: Popen[bytes], listener: threading.Thread, closed: threading.Event) -> None:
@@ -211,10 +204,19 @@ class Uci:
     def act(self, states: NDArray[np.void], rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         """[N] actions, one game after the other; GIVES_UP where the engine failed. `rngs` is not used."""
         actions = np.empty(len(states), np.int32)
+        limits = {name: value for name, value in self.options.items() if name in LIMITS} or {"time": 0.05}
         for row in range(len(states)):
             position = Position(self.game, states[row : row + 1])
             try:
-                actions[row] = position.action(self._answer(position))
+                engine = self._started()
+                engine.synchronize()
+                engine.tell(f"position fen {position.view}")
+                numbers = [f"{LIMITS[k]} {max(1, round(1000 * v if k == 'time' else v))}" for k, v in limits.items()]
+                engine.tell(f"go {' '.join(numbers)}")
+                words = engine.wait_for("bestmove", limits.get("time", 60.0))[-1].split()
+                if len(words) < 2:
+                    raise EngineFault(f"the engine {engine.name!r} names no move after 'bestmove' in {position.view!r}")
+                actions[row] = position.action(words[1])
             except (EngineFault, IllegalAction) as error:
                 if self._engine:
                     self._engine.close()
@@ -223,42 +225,27 @@ class Uci:
                 actions[row] = GIVES_UP
         return actions
 
-    def _answer(self, position: Position) -> str:
-        engine = self._started()
-        limits = {name: value for name, value in self.options.items() if name in LIMITS} or {"time": 0.05}
-        engine.synchronize()
-        engine.tell(f"position fen {position.view}")
-        numbers = [f"{LIMITS[k]} {max(1, round(1000 * v if k == 'time' else v))}" for k, v in limits.items()]
-        engine.tell(f"go {' '.join(numbers)}")
-        words = engine.wait_for("bestmove", limits.get("time", 60.0))[-1].split()
-        if len(words) < 2:
-            raise EngineFault(f"the engine {engine.name!r} names no move after 'bestmove' in {position.view!r}")
-        return words[1]
-
     def _started(self) -> Engine:
         """The running engine, set to its strength."""
         if self._engine is None:
             engine = Engine(self.command, self.timeout)
+            given = {option: str(round(value)) for option, value in self.options.items() if option in STRENGTH}
+            settings = {name: text.format(value) for k, value in given.items() for name, text in STRENGTH[k].items()}
             try:
-                self._set_up(engine)
+                engine.tell("uci")
+                offered = [line.partition(" name ")[2].partition(" type ") for line in engine.wait_for("uciok")[:-1]]
+                kinds = {name: kind.split() for name, _, kind in offered}
+                for name, value in settings.items():
+                    if name not in kinds:
+                        raise InvalidValue(f"the engine {engine.name!r} has no option {name!r}")
+                    _check_range(name, value, kinds[name])
+                    engine.tell(f"setoption name {name} value {value}")
+                engine.synchronize()
             except Error:
                 engine.close()
                 raise
             self._engine = engine
         return self._engine
-
-    def _set_up(self, engine: Engine) -> None:
-        engine.tell("uci")
-        offered = [line.partition(" name ")[2].partition(" type ") for line in engine.wait_for("uciok")[:-1]]
-        kinds = {name: kind.split() for name, _, kind in offered}
-        given = {option: str(round(value)) for option, value in self.options.items() if option in STRENGTH}
-        settings = {name: text.format(value) for k, value in given.items() for name, text in STRENGTH[k].items()}
-        for name, value in settings.items():
-            if name not in kinds:
-                raise InvalidValue(f"the engine {engine.name!r} has no option {name!r}")
-            _check_range(name, value, kinds[name])
-            engine.tell(f"setoption name {name} value {value}")
-        engine.synchronize()
 
 
 def _check_range(name: str, value: str, kind: list[str]) -> None:

@@ -95,25 +95,21 @@ class Cells:
     def neighbours(self) -> tuple[NDArray[np.int32], ...]:
         """[count] of each cell: those beside it in eight directions, in its own layer, and those of the other layers on
         its square. A cell of a group without a shape has none."""
-        return tuple(np.array(near, np.int32) for near in _neighbours(self.groups))
-
-
-def _neighbours(groups: Iterable[Group]) -> list[list[int]]:
-    found: list[list[int]] = []
-    for group in groups:
-        first, (rows, columns) = len(found), group.shape or (0, 0)
-        for cell in range(group.count):
-            layer, place = divmod(cell, group.size)
-            row, column = divmod(place, columns) if columns else (0, 0)
-            beside = [
-                first + group.size * layer + columns * y + x
-                for y in range(max(row - 1, 0), min(row + 2, rows))
-                for x in range(max(column - 1, 0), min(column + 2, columns))
-                if (y, x) != (row, column)
-            ]
-            others = [first + group.size * k + place for k in range(group.layers) if k != layer and columns]
-            found.append(beside + others)
-    return found
+        found: list[list[int]] = []
+        for group in self.groups:
+            first, (rows, columns) = len(found), group.shape or (0, 0)
+            for cell in range(group.count):
+                layer, place = divmod(cell, group.size)
+                row, column = divmod(place, columns) if columns else (0, 0)
+                beside = [
+                    first + group.size * layer + columns * y + x
+                    for y in range(max(row - 1, 0), min(row + 2, rows))
+                    for x in range(max(column - 1, 0), min(column + 2, columns))
+                    if (y, x) != (row, column)
+                ]
+                others = [first + group.size * k + place for k in range(group.layers) if k != layer and columns]
+                found.append(beside + others)
+        return tuple(np.array(near, np.int32) for near in found)
 
 
 def mirrored(groups: Iterable[Group]) -> NDArray[np.int32]:

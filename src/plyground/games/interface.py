@@ -457,7 +457,10 @@ def read(module: ModuleType) -> Rules:
     rules = Rules(module)
     missing = [entry.name for entry in TABLE.values() if entry.required and rules.defined(entry) is None]
     if missing:
-        asked = "".join(f"; {each}" for each in _questions(rules, missing))
+        path = Path(getattr(module, "__file__", None) or "")
+        kinds = {name: TABLE[name].is_function for name in missing}  # of a game file they may be misspelt
+        alike = questions(path, kinds, TABLE) if path.suffix == ".py" and path.is_file() else []
+        asked = "".join(f"; {each}" for each in alike)
         raise BrokenGame(f"the game {rules.name} does not define {', '.join(missing)}{asked}")
     here = [entry for entry in TABLE.values() if entry.file == "rules" or not rules.folder]  # others later
     faults = [fault for entry in here for fault in entry.faults(rules.defined(entry))] or list(_faults(rules))
@@ -465,13 +468,6 @@ def read(module: ModuleType) -> Rules:
         where = rules.place(*re.findall(r"\w+", faults[0]))
         raise BrokenGame(f"the game {rules.name}: {'; '.join(faults)}; see {where}")
     return rules
-
-
-def _questions(rules: Rules, missing: list[str]) -> list[str]:
-    """A question for each name of a game file that may be a missing one, misspelt."""
-    path = Path(getattr(rules.module, "__file__", None) or "")
-    kinds = {name: TABLE[name].is_function for name in missing}
-    return questions(path, kinds, TABLE) if path.suffix == ".py" and path.is_file() else []
 
 
 def _faults(rules: Rules) -> Iterator[str]:

@@ -41,7 +41,9 @@ def _zone(zone: Zone, top: int) -> tuple[list[str], int]:
         parts.append(_text(EDGE, top + LINE / 2, zone.name, 11, anchor="start"))
         top += LINE
     if lines:
-        return parts + [_fixed(top + ROW * (k + 0.5), line) for k, line in enumerate(lines)], top + ROW * len(lines) + 6
+        fixed = '<text font-family="monospace" xml:space="preserve"'  # of one width, with all spaces
+        texts = [_text(EDGE, top + ROW * (k + 0.5), line, 14, anchor="start") for k, line in enumerate(lines)]
+        return parts + [each.replace("<text", fixed) for each in texts], top + ROW * len(lines) + 6
     for place, cell in enumerate(zone.cells):
         row, column = divmod(place, zone.columns)
         x, y = EDGE + CELL * (column + 0.5), top + CELL * (row + 0.5)  # its middle
@@ -104,10 +106,3 @@ def _circle(x: float, y: float, radius: float, colour: str) -> str:
 def _text(x: float, y: float, words: str, size: int, colour: str = INK, anchor: str = "middle") -> str:
     place = f'x="{x:g}" y="{y:g}" text-anchor="{anchor}" dominant-baseline="central"'
     return f'<text {place} font-size="{size}" fill="{colour}">{escape(words)}</text>'
-
-
-def _fixed(y: float, line: str) -> str:
-    """A line of characters of one width, with all its spaces."""
-    return _text(EDGE, y, line, 14, anchor="start").replace(
-        "<text", '<text font-family="monospace" xml:space="preserve"'
-    )

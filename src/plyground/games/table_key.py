@@ -58,15 +58,11 @@ def exact(rules: Rules) -> TableKey:
 
 
 @functools.cache
-def _keys_of(rules: Rules) -> Mapping[str, TableKey]:
-    found: list[TableKey] = [*rules.KEYS] if rules.hidden else [*rules.KEYS, exact(rules)]
-    newest = {each.name: each for each in sorted(found, key=lambda each: each.version)}
-    return {str(each): each for each in found} | newest
-
-
 def pick_key(rules: Rules, name: str = "") -> TableKey:
     """A game's key by its full name, or by its short one in its newest version; without a name its first."""
-    keys = _keys_of(rules)
+    found: list[TableKey] = [*rules.KEYS] if rules.hidden else [*rules.KEYS, exact(rules)]
+    newest = {each.name: each for each in sorted(found, key=lambda each: each.version)}
+    keys = {str(each): each for each in found} | newest
     if not keys:
         raise InvalidValue(f"the game {rules.name} hides something from its players and defines no table key: add KEYS")
     if name and name not in keys:

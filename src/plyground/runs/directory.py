@@ -364,7 +364,8 @@ def game_of(run: Path, wanted: Game | None = None) -> Game:
         found = wanted
     else:
         there, own = _game_file(run, file), Path(wanted.path)
-        if own.name != file.name or not (there is None or there.resolve() == own or _same_file(there, own)):
+        same = there is None or there.resolve() == own or (own.is_file() and there.read_bytes() == own.read_bytes())
+        if own.name != file.name or not same:
             learned = specs.join(str(there or file), options) + (", which is missing" if there is None else "")
             raise InvalidValue(f"{run} has learned {learned}, not {wanted.full}: their rules differ")
         found = load(specs.join(wanted.path, options))
@@ -407,11 +408,6 @@ def _named(run: Path, cluster: bool = True) -> dict[str, list[str]]:
     name, _ = specs.split(config.get("game", ""))
     file = _game_file(run, Path(name)) if name.endswith(".py") else None
     return trust.named(run, config if cluster else {**config, "cluster": {}}, file)
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    """Whether two files have the same name and content."""
-    return one.name == other.name and other.is_file() and one.read_bytes() == other.read_bytes()
 
 
 def steps_of(path: Path) -> list[int]:

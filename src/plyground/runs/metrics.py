@@ -76,18 +76,16 @@ class RunMetrics:
         *lines, rest = new.split(b"\n")
         self._read += len(new) - len(rest)
         self._last = lines[-1] + b"\n" if lines else self._last
-        return [self.add(record) for line in lines if (record := self._parse(line)) is not None]
-
-    def _parse(self, line: bytes) -> Mapping[str, Any] | None:
-        self._number += 1
-        where = f"line {self._number} of {self.path / 'metrics.jsonl'}"
-        try:
-            record: Any = parse_json(line, Record, where)
-            kind = RECORDS.get(record["event"])
-            return parse_json(line, kind, where) if kind else record
-        except DamagedFile as error:
-            self.damaged = self.damaged or error
-            return None
+        found = list[Line]()
+        for line in lines:
+            self._number += 1
+            where = f"line {self._number} of {self.path / 'metrics.jsonl'}"
+            try:
+                kind = RECORDS.get(parse_json(line, Record, where)["event"])
+                found.append(self.add(parse_json(line, kind or Record, where)))
+            except DamagedFile as error:
+                self.damaged = self.damaged or error
+        return found
 
     def add(self, record: Mapping[str, Any]) -> Line:
         """The next record."""

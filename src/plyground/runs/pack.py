@@ -71,7 +71,10 @@ def unpack(source: Path, run: Path) -> list[int]:
             entries = [each for each in files if not _hidden(each.filename)]
             _check(source, entries, run)
             for entry in entries:
-                _extract(archive, entry, aside)
+                path = aside / PurePosixPath(entry.filename)
+                make_folder(path.parent)
+                with archive.open(entry) as packed, open_private(path, "xb") as target:
+                    shutil.copyfileobj(packed, target)
         read_config(aside)
         aside.rename(run)
     except OSError as error:
@@ -120,13 +123,6 @@ def _fault(entry: zipfile.ZipInfo) -> str:
         f"would grow {entry.file_size // packed:,} times": entry.file_size > max(SMALL, MOST_RATIO * packed),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
-
-
-def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, home: Path) -> None:
-    path = home / PurePosixPath(entry.filename)
-    make_folder(path.parent)
-    with archive.open(entry) as source, open_private(path, "xb") as target:
-        shutil.copyfileobj(source, target)
 
 
 def slim(run: Path, folder: Path, which: str = "best") -> None:

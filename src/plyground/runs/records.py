@@ -31,7 +31,10 @@ def fit(value: Any, hint: Any, what: str) -> Any:
     if typing.get_origin(hint):
         return _fit_generic(value, hint, what)
     if hint is float and type(value) is int:
-        return _to_float(value, what)
+        try:
+            return float(value)
+        except OverflowError:
+            raise InvalidValue(f"{what} is a number below {math.inf}, not one of {value.bit_length()} bits") from None
     if type(value) is not hint:
         raise InvalidValue(f"{what} is of type {hint.__name__}, not {shown(value)}")
     if hint is str and "\0" in value:  # no path can have one
@@ -94,13 +97,6 @@ def _table(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidValue(f"{what} is a table of names and values, not {shown(value)}")
     return cast("Mapping[str, Any]", value)
-
-
-def _to_float(value: int, what: str) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        raise InvalidValue(f"{what} is a number below {math.inf}, not one of {value.bit_length()} bits") from None
 
 
 def parse_json(text: bytes, kind: type[Kind], where: object) -> Kind:

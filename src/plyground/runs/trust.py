@@ -78,7 +78,9 @@ def named(run: Path, config: Mapping[str, Any], file: Path | None) -> dict[str, 
     """What a run would use, in words, each with its keys: programs, a cluster that is not our own, a game file."""
     found = {f"run the program {shorten(spec, MOST)}": [_of_program(spec)] for spec in programs_of(config)}
     if on := cluster_of(config):
-        found[f"join the cluster {shorten(on, MOST)}, which receives your token"] = [_of_cluster(on)]
+        place = _place(on) if specs.exists(on) else b""  # of a file that holds an address
+        key = _hash(b"cluster", on.encode(errors="surrogateescape"), place)
+        found[f"join the cluster {shorten(on, MOST)}, which receives your token"] = [key]
     if file:
         found[f"run the game file {file}"] = _of_game(run, file)
     return found
@@ -141,24 +143,25 @@ def _known(key: str) -> bool:
 
 def remember_data(run: Path, files: Iterable[tuple[str, bytes]]) -> None:
     """Enter files of a run that hold positions: names and contents."""
-    _remember([_of_data(run, name, content) for name, content in files])
+    _remember([_hash(b"data", identity_of(run), name.encode(), content) for name, content in files])
 
 
 def read_own(run: Path, file: Path) -> bytes:
     """The content of a file of a run that holds positions; an error where this user has not written it."""
     content = read_bytes(file)
-    key = _of_data(run, file.name, content)
+    key = _hash(b"data", identity_of(run), file.name.encode(), content)
     if not _known(key):
-        if not _was_signed(run, file, content):
+        # an earlier version has signed files with this user's secret, as NAME.signature beside them
+        wanted = hmac.digest(_key(), _hash(identity_of(run), file.name.encode(), content).encode(), "sha256")
+        was_signed = False
+        with suppress(DamagedFile):  # there is none
+            was_signed = hmac.compare_digest(read_bytes(file.with_suffix(".signature")), wanted.hex().encode() + b"\n")
+        if not was_signed:
             why = f"{run} was not trained here by you, and compiled code would use positions in {file.relative_to(run)}"
             remedy = f"if it is your own, `{command('resume', run, '--mine')}` adds it to your list"
             raise Untrusted(f"{why} unchecked: {remedy}; it can be played, and continued as --init {run}")
         _remember([key])
     return content
-
-
-def _of_data(run: Path, name: str, content: bytes) -> str:
-    return _hash(b"data", identity_of(run), name.encode(), content)
 
 
 def identity_of(run: Path) -> bytes:
@@ -167,14 +170,6 @@ def identity_of(run: Path) -> bytes:
     table = read_toml(file) if is_file(file) else {}
     kept = {name: value for name, value in table.items() if name not in NOT_IDENTITY}
     return json.dumps({**kept, "game": Path(str(kept.get("game", ""))).name}, sort_keys=True, default=str).encode()
-
-
-def _was_signed(run: Path, file: Path, content: bytes) -> bool:
-    """Whether an earlier version has signed a file with this user's secret, as NAME.signature beside it."""
-    wanted = hmac.digest(_key(), _hash(identity_of(run), file.name.encode(), content).encode(), "sha256")
-    with suppress(DamagedFile):  # there is none
-        return hmac.compare_digest(read_bytes(file.with_suffix(".signature")), wanted.hex().encode() + b"\n")
-    return False
 
 
 # ---- texts that only this user's Plyground can read ----
@@ -234,12 +229,6 @@ def _of_program(spec: str) -> str:
     else:
         place = _place(rest.partition(".py")[0]) if name == "file" else b""
     return _hash(b"program", spec.encode(errors="surrogateescape"), place)
-
-
-def _of_cluster(on: str) -> str:
-    """The key of an address; where it is a file that holds one, with that file's place."""
-    place = _place(on) if specs.exists(on) else b""
-    return _hash(b"cluster", on.encode(errors="surrogateescape"), place)
 
 
 def _place(path: str) -> bytes:

@@ -20,7 +20,7 @@ from plyground.models.compiled import CompiledModel
 from plyground.position import Position
 from plyground.search.arrays import WIN
 from plyground.search.pieces import in_pieces
-from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Ints, Records, Result, Rngs
+from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Records, Result, Rngs
 from plyground.search.tree_config import MOST_SIMULATIONS, SearchConfig, halving_schedule
 from plyground.search.tree_memory import new_result, words_of
 from plyground.search.tree_search import FIRST_ROUND, TreeSearch, tree_search
@@ -117,13 +117,11 @@ class Analysis:
         )
 
     def __repr__(self) -> str:
-        best = ", ".join(f"{self._write(move.line)[0]} {self._said(move)}" for move in self.moves[:3])
-        return f"<analysis: {self._head} {best}>"
-
-    @staticmethod
-    def _said(move: MoveAnalysis) -> str:
-        """The solver's words, the value, or the prior."""
-        return move.words or (f"{move.prior:.1%}" if move.judgement == "-" else move.judgement)
+        best = list[str]()
+        for move in self.moves[:3]:  # each with the solver's words, the value, or the prior
+            told = move.words or (f"{move.prior:.1%}" if move.judgement == "-" else move.judgement)
+            best.append(f"{self._write(move.line)[0]} {told}")
+        return f"<analysis: {self._head} {', '.join(best)}>"
 
     @property
     def _head(self) -> str:
@@ -201,11 +199,8 @@ class GrowingTree:
                 self.round *= 2
                 self.kernels.begin_rounds(trees, settings)
             count = min(count, self.round - int(trees.counters["simulations"][0]))
-        self.kernels.simulate_all(trees, count, self._schedule(), settings, judge, work)
-
-    def _schedule(self) -> Ints:
-        """Sequential halving's, which PUCT does not read."""
-        return halving_schedule(self.config.considered, self.round if self.memory.settings.gumbel else 1)
+        schedule = halving_schedule(self.config.considered, self.round if settings.gumbel else 1)  # PUCT reads none
+        self.kernels.simulate_all(trees, count, schedule, settings, judge, work)
 
     def finish(self) -> Result:
         result = new_result(self.game, 1)
@@ -234,8 +229,9 @@ def scored(
     """
     check_running(position)
     legal, moves = position.legal(), list[MoveAnalysis]()
+    longest = 1 if position.game.uncertain else LONGEST_LINE  # what comes after chance or hidden cards is not known
     for action in legal:
-        line = (lines or {}).get(action, [action])[: longest_line(position)]
+        line = (lines or {}).get(action, [action])[:longest]
         prior = 1.0 / len(legal) if priors is None else priors.get(action, 0.0)
         moves.append(move_of(position, values.get(action), line, prior, turns))
     rank = {action: -2.0 * WIN if value is None else value for action, value in values.items()}
@@ -262,11 +258,6 @@ def move_of(
         actions=list(line),
         distance=(after + 1) // 2 if after is not None and (turns or after == 1) else None,
     )
-
-
-def longest_line(position: Position) -> int:
-    """Plies of a line that may be told: where chance or hidden cards come between, only the first is known."""
-    return 1 if position.game.rules.hidden or position.game.rules.CHANCE else LONGEST_LINE
 
 
 def names_of(position: Position, line: Sequence[int]) -> list[str]:
@@ -319,11 +310,38 @@ def last_analysis(analyst: Analyst, position: Position, rngs: Rngs) -> Analysis:
 
 def describe(growing: Growing, position: Position, found: Result, seconds: float) -> Analysis:
     """The tree so far as plain data."""
-    tree, rules = growing.tree(), growing.game.rules
-    count, first = int((found.actions[0] >= 0).sum()), int(tree.nodes[0]["first"])
-    moves = [_describe_move(growing.game, tree, found, k, first + k) for k in range(count)]
+    tree, rules, moves = growing.tree(), growing.game.rules, list[MoveAnalysis]()
+    for k in range(int((found.actions[0] >= 0).sum())):
+        # the move, that of an edge of the root, and the best play after it, as far as the tree knows it
+        first = edge = int(tree.nodes[0]["first"]) + k
+        node, actions, names = 0, list[int](), list[str]()
+        while edge >= 0 and len(names) < LONGEST_LINE:
+            actions.append(int(tree.edges[edge]["action"]))
+            names.append(rules.action_name(tree.states[node], actions[-1]))
+            node = int(tree.edges[edge]["child"])
+            edge = best_edge(tree, node) if node >= 0 else -1
+        result, visits = int(found.action_proven[0, k]), int(found.visits[0, k])
+        move = MoveAnalysis(
+            name=names[0],
+            action=actions[0],
+            prior=float(found.priors[0, k]),
+            visits=visits,
+            value=float(found.action_values[0, k]) if visits or result else None,
+            proven=RESULTS[result],
+            plies=int(found.distances[0, k]) + 1 if result in (LOST, WON) else None,
+            line=names,
+            actions=actions,
+            distance=_winners_moves(tree, first, result == WON) if result in (LOST, WON) else None,
+        )
+        moves.append(move)
     chosen = int(found.chosen[0])
-    moves.sort(key=lambda move: (move.action != chosen, *_rank_of_loss(move), -move.visits, -(move.value or 0.0)))
+
+    def rank(move: MoveAnalysis) -> tuple[Any, ...]:
+        """Proven losses come last, the quickest at the very end."""
+        late = (-(move.distance or 0), -(move.plies or 0)) if move.proven == "loss" else (0, 0)
+        return move.action != chosen, move.proven == "loss", *late, -move.visits, -(move.value or 0.0)
+
+    moves.sort(key=rank)
     best = moves[0].value
     proven = int(found.proven[0])
     return Analysis(
@@ -337,30 +355,6 @@ def describe(growing: Growing, position: Position, found: Result, seconds: float
     )
 
 
-def _rank_of_loss(move: MoveAnalysis) -> tuple[bool, int, int]:
-    """Proven losses come last, the quickest at the very end."""
-    lost = move.proven == "loss"
-    return lost, -(move.distance or 0) if lost else 0, -(move.plies or 0) if lost else 0
-
-
-def _describe_move(game: Game, tree: Tree, found: Result, k: int, edge: int) -> MoveAnalysis:
-    """The k-th legal move, that of an edge of the root."""
-    proven, visits = int(found.action_proven[0, k]), int(found.visits[0, k])
-    actions, names = principal_variation(game, tree, edge)
-    return MoveAnalysis(
-        name=names[0],
-        action=actions[0],
-        prior=float(found.priors[0, k]),
-        visits=visits,
-        value=float(found.action_values[0, k]) if visits or proven else None,
-        proven=RESULTS[proven],
-        plies=int(found.distances[0, k]) + 1 if proven in (LOST, WON) else None,
-        line=names,
-        actions=actions,
-        distance=_winners_moves(tree, edge, proven == WON) if proven in (LOST, WON) else None,
-    )
-
-
 def _winners_moves(tree: Tree, edge: int, won: bool) -> int:
     """Turns of the side that wins when an edge of the root is played and then the best play that is proven."""
     node, turns = 0, list[int]()  # the side of each turn
@@ -370,17 +364,6 @@ def _winners_moves(tree: Tree, edge: int, won: bool) -> int:
         edge = best_edge(tree, node) if node else edge
         node = int(tree.edges[edge]["child"]) if edge >= 0 else -1
     return turns.count(turns[0] if won else 1 - turns[0])
-
-
-def principal_variation(game: Game, tree: Tree, edge: int) -> tuple[list[int], list[str]]:
-    """The move of an edge of the root and the best play after it, as far as the tree knows it, and their names."""
-    node, actions, names = 0, list[int](), list[str]()
-    while edge >= 0 and len(names) < LONGEST_LINE:
-        actions.append(int(tree.edges[edge]["action"]))
-        names.append(game.rules.action_name(tree.states[node], actions[-1]))
-        node = int(tree.edges[edge]["child"])
-        edge = best_edge(tree, node) if node >= 0 else -1
-    return actions, names
 
 
 def best_edge(tree: Tree, node: int) -> int:

@@ -83,7 +83,7 @@ class Minimax:
     def search(self, states: Records, rngs: Words) -> tuple[Ints, Doubles]:
         """The chosen actions [N] and their values [N] for the sides to move."""
         limits = Limits(self.depth, self.quiescence, ordered=self.ordering)
-        found = self._search(states, rngs, limits, self._as_listed(states))
+        found = self._search(states, rngs, limits)
         return found.chosen, found.values
 
     def scores(self, states: Records, best: int = MANY) -> tuple[Ints, Doubles]:
@@ -92,10 +92,10 @@ class Minimax:
         Only the `best` highest values are exact; the others are upper bounds below these. That is faster: a search of
         one ply finds the order in which actions are told apart soonest, and the others are refuted by few replies.
         """
-        rngs, order = np.zeros(len(states), np.uint64), self._as_listed(states)
+        rngs, order = np.zeros(len(states), np.uint64), None
         limits = Limits(self.depth, self.quiescence, ordered=self.ordering, exact=best)
         if self.ordering and self.depth > 1 and best < self.game.rules.MAX_LEGAL:
-            first = self._search(states, rngs, limits._replace(depth=1), order)
+            first = self._search(states, rngs, limits._replace(depth=1))
             values = np.where(first.actions >= 0, first.scores, -np.inf)
             order = np.argsort(-values, axis=1, kind="stable").astype(np.int32)
         found = self._search(states, rngs, limits, order)
@@ -109,17 +109,14 @@ class Minimax:
         found = {int(action): float(value) for action, value in zip(actions, values, strict=True) if action >= 0}
         return scored(position, found, time.perf_counter() - begun)
 
-    def _as_listed(self, states: Records) -> Ints:
-        """[N, MAX_LEGAL] the order in which legal actions are listed."""
-        most = self.game.rules.MAX_LEGAL
-        return np.tile(np.arange(most, dtype=np.int32), (len(states), 1))
-
-    def _search(self, states: Records, rngs: Words, limits: Limits, order: Ints) -> RootScores:
+    def _search(self, states: Records, rngs: Words, limits: Limits, order: Ints | None = None) -> RootScores:
+        """`order` [N, MAX_LEGAL]: that of the legal actions; otherwise as they are listed."""
         n, most = len(states), self.game.rules.MAX_LEGAL
+        orders = np.tile(np.arange(most, dtype=np.int32), (n, 1)) if order is None else order
         result = RootScores(np.empty(n, np.int32), np.empty(n), np.empty((n, most), np.int32), np.empty((n, most)))
 
         def run(rows: slice) -> None:
-            roots = Roots(states[rows], self.game.searched(states[rows]), rngs[rows], order[rows])
+            roots = Roots(states[rows], self.game.searched(states[rows]), rngs[rows], orders[rows])
             part = RootScores._make(array[rows] for array in result)
             self.kernels.search_all(roots, limits, *self._buffers.own, part)
 

@@ -23,7 +23,6 @@ from plyground.backend.games import DeviceGame
 from plyground.backend.graph import repeatable
 from plyground.backend.view import View
 from plyground.errors import InvalidValue
-from plyground.game import Game
 from plyground.models.network import NetworkModel
 from plyground.search.analysis import Tree
 from plyground.search.tree_arrays import EDGE, NODE, ROOT, TREE, Records, Result, Rngs, Trees
@@ -48,33 +47,36 @@ class NetworkSearch:
         game = view.game
         room = (KEPT if config.reuse else 1) * (config.simulations or ROOM)
         self.nodes = 2 * room + 1 if config.lookahead else room + 1
-        self._check_room(game)
+        if not is_gpu(self.on.name):
+            check_memory(game, self.nodes, n)
+        what, needed = f"{n} search trees of {self.nodes} nodes of {game}", tree_bytes(game, self.nodes) * n
+        self.on.on.check_room(needed, what, "use fewer games at once, or fewer simulations")
         self.kernels, self.settings = self.on.load(TEMPLATE), config.settings(game)
         self.trees, self._memory = device_trees(self.on, n, self.nodes)
-        self.result = device_result(self.on, n)
+        rows = {name: self.on.zeros((n,), dtype) for name, dtype in RESULT_ROWS.items()}
+        lists = {name: self.on.zeros((n, game.rules.MAX_LEGAL), dtype) for name, dtype in RESULT_LISTS.items()}
+        self.result = Result(**rows, **lists)
         self._places = self.on.zeros((n, self.nodes if config.reuse else 1), np.int32)  # see `keep_subtree`
-        size = seen_bytes(game)
+        head, word = game.rules.HEAD.itemsize, game.rules.STATE.alignment
+        size = head if head % word == 0 else game.rules.STATE.itemsize  # the head, if it ends at a whole word
         self.leaves = self.on.zeros((n, size), np.uint8)  # the states that the network evaluates
-        self._leaf_words = self.on.words(self.leaves, game.rules.STATE.alignment)
+        self._leaf_words = self.on.words(self.leaves, word)
         self.simulations = config.simulations or ROOM
         self._schedule = self._halving(FIRST_ROUND if config.seconds else self.simulations)
         self._captured: Callable[[], object] | None = None  # one simulation in every tree
-
-    def _check_room(self, game: Game) -> None:
-        if not is_gpu(self.on.name):
-            check_memory(game, self.nodes, self.n)
-        what, needed = f"{self.n} search trees of {self.nodes} nodes of {game}", tree_bytes(game, self.nodes) * self.n
-        self.on.on.check_room(needed, what, "use fewer games at once, or fewer simulations")
 
     def search(self, states: Tensor, rngs: Tensor) -> Result:
         """What the search finds in states [n, bytes of STATE]; tensors that the next search overwrites. Random numbers
         come from `rngs` [n], which advance."""
         self.begin(states, rngs)
         try:
-            if self.config.seconds:
-                self._until(time.perf_counter() + self.config.seconds * len(states), self.simulations)
-            else:
-                self._repeat(self.simulations)
+            end, done = time.perf_counter() + self.config.seconds * len(states), 0
+            while done < self.simulations and not self._all_proven():
+                if self.config.seconds and done and time.perf_counter() >= end:
+                    break
+                for _ in range(CLOCK_INTERVAL if self.config.seconds else min(CLOCK_INTERVAL, self.simulations - done)):
+                    self.advance(done)
+                    done += 1
         except KeyboardInterrupt:  # a single search ends with what it has found; its root has been evaluated
             if len(states) > 1:
                 raise
@@ -138,20 +140,6 @@ class NetworkSearch:
         else:
             self.on.on.run(self.kernels.plant_all, self.n, self.trees, roots)
 
-    def _repeat(self, simulations: int) -> None:
-        for done in range(simulations):
-            if done % CLOCK_INTERVAL == 0 and self._all_proven():
-                break
-            self.advance(done)
-
-    def _until(self, end: float, most: int) -> None:
-        """Rounds of sequential halving in the same trees, until the time is over."""
-        done = 0
-        while done < most and not self._all_proven() and (not done or time.perf_counter() < end):
-            for k in range(CLOCK_INTERVAL):
-                self.advance(done + k)
-            done += CLOCK_INTERVAL
-
     def _all_proven(self) -> bool:
         """Whether every root is proven; not asked of many trees on a GPU, where the answer synchronises."""
         if self.n > FEW and is_gpu(self.on.name):
@@ -161,12 +149,6 @@ class NetworkSearch:
 
     def _halving(self, simulations: int) -> Tensor:
         return torch.tensor(halving_schedule(self.config.considered, simulations), device=self.on.device)
-
-
-def seen_bytes(game: Game) -> int:
-    """The bytes of a state that are copied for the network: the head, if it ends at a whole word."""
-    head, word = game.rules.HEAD.itemsize, game.rules.STATE.alignment
-    return head if head % word == 0 else game.rules.STATE.itemsize
 
 
 def device_trees(on: DeviceGame, n: int, nodes: int) -> tuple[Trees, dict[str, Tensor]]:
@@ -188,13 +170,6 @@ def device_trees(on: DeviceGame, n: int, nodes: int) -> tuple[Trees, dict[str, T
     word, size = f"u{rules.STATE.alignment}", rules.STATE.itemsize // rules.STATE.alignment
     words = on.on.view(memory["states"], (n, nodes, size), word)
     return Trees(**arrays, words=words, ahead_words=on.on.view(memory["ahead"], (n, size), word)), memory
-
-
-def device_result(on: DeviceGame, n: int) -> Result:
-    """A result of n rows as tensors on a device."""
-    most = on.rules.MAX_LEGAL
-    rows = {name: on.zeros((n,), dtype) for name, dtype in RESULT_ROWS.items()}
-    return Result(**rows, **{name: on.zeros((n, most), dtype) for name, dtype in RESULT_LISTS.items()})
 
 
 def search_records(search: NetworkSearch, states: Records, rngs: Rngs) -> Result:

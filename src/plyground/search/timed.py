@@ -116,19 +116,20 @@ class TimedMinimax:
                 found = self.search(one)
                 if found.stopped and len(states) > 1:
                     raise KeyboardInterrupt  # it was meant for the match
-                turns[row] = [found.action] if self.nodes else self._whole_turn(one, found.line)
+                if self.nodes:
+                    turns[row] = [found.action]
+                    continue
+                # Where the line ends before the turn, since the table knew the value of what follows, a short search
+                # goes on from there: the table still knows it.
+                turns[row], after = turn_of(self.game, one, found.line)
+                while after["outcome"][0] == RUNNING and after["to_move"][0] == one["to_move"][0]:
+                    if len(turns[row]) >= DEEPEST:
+                        break
+                    more, after = turn_of(self.game, after, self.search(after, self.seconds * AFTERWARDS).line)
+                    turns[row] += more
 
         over_slices(run, len(states), self.threads, 1)
         return turns
-
-    def _whole_turn(self, state: Records, line: list[int]) -> list[int]:
-        """The actions of the turn that a line begins in a state [1]. Where the line ends too soon, since the table knew
-        the value of what follows, a short search goes on from there: the table still knows it."""
-        turn, after = turn_of(self.game, state, line)
-        while after["outcome"][0] == RUNNING and after["to_move"][0] == state["to_move"][0] and len(turn) < DEEPEST:
-            more, after = turn_of(self.game, after, self.search(after, self.seconds * AFTERWARDS).line)
-            turn += more
-        return turn
 
     def compile_kernels(self) -> None:
         self.search(self.game.fresh, 0.0, depth=1)

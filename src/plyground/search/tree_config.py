@@ -97,18 +97,13 @@ def halving_schedule(considered: int, simulations: int) -> Ints:
     """[considered + 1, simulations] how many visits the action has that each simulation chooses at the root, where so
     many actions are considered. All are visited equally often; then the better half goes on, down to two."""
     schedule = np.zeros((considered + 1, simulations), np.int32)
-    for count in range(1, considered + 1):
-        schedule[count] = _visits_due(count, simulations)
+    schedule[1] = np.arange(simulations)
+    for count in range(2, considered + 1):
+        due, visits, left, halvings = list[int](), [0] * count, count, math.ceil(math.log2(count))
+        while len(due) < simulations:
+            for _ in range(max(1, simulations // (halvings * left))):
+                due += visits[:left]
+                visits[:left] = [each + 1 for each in visits[:left]]
+            left = max(2, left // 2)
+        schedule[count] = due[:simulations]
     return schedule
-
-
-def _visits_due(count: int, simulations: int) -> list[int]:
-    if count == 1:
-        return list(range(simulations))
-    due, visits, left, halvings = list[int](), [0] * count, count, math.ceil(math.log2(count))
-    while len(due) < simulations:
-        for _ in range(max(1, simulations // (halvings * left))):
-            due += visits[:left]
-            visits[:left] = [each + 1 for each in visits[:left]]
-        left = max(2, left // 2)
-    return due[:simulations]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import Any, NamedTuple
@@ -82,20 +83,17 @@ class TreeSearch:
             raise InvalidValue(f"leaf=evaluate needs a game that defines `evaluate`; {game} does not: use leaf=random")
         self.game, self.config, self.threads = game, config, threads or available()
         self.together = 1 if config.seconds or config.reuse else max(1, TOGETHER // config.simulations)
-        self.nodes = self._room()
+        if config.seconds:
+            fitting = int(available_memory() * MOST_MEMORY / self.threads / tree_bytes(game, 1000) * 1000)
+            most = min(fitting, int(config.seconds * FASTEST) + 1000, config.simulations or MOST_SIMULATIONS)
+            self.nodes = max(2, most)
+        else:
+            self.nodes = (KEPT if config.reuse else 1) * config.simulations + 1
         check_memory(game, self.nodes, self.threads * self.together)
         self.model = model or handwritten(game)
         self.kernels = load_tree_kernels(self.model, config.leaf)
         self.settings, self.kept = config.settings(game), dict[int, Trees]()
         self._own = threading.local()
-
-    def _room(self) -> int:
-        """Nodes of a tree."""
-        config = self.config
-        if not config.seconds:
-            return (KEPT if config.reuse else 1) * config.simulations + 1
-        fitting = int(available_memory() * MOST_MEMORY / self.threads / tree_bytes(self.game, 1000) * 1000)
-        return max(2, min(fitting, int(config.seconds * FASTEST) + 1000, config.simulations or MOST_SIMULATIONS))
 
     def search(self, states: Records, rngs: Rngs) -> Result:
         """What the search finds in each state [N]; random numbers come from `rngs` [N], each row from its own."""
@@ -120,8 +118,24 @@ class TreeSearch:
 
         def run(rows: slice) -> None:
             for row in range(rows.start, rows.stop):
-                own, part = self._own_memory(), slice(row, row + 1)
-                trees = self._begin_again(int(games[row]), roots[part], rngs[part], own)
+                own, part, game = self._own_memory(), slice(row, row + 1), int(games[row])
+                if game not in self.kept:
+                    check_memory(self.game, self.nodes, 1)
+                    self.kept[game] = new_trees(self.game, 1, self.nodes)
+                trees = self.kept[game]
+                node = self.kernels.find_state(trees, roots[part])
+                if (
+                    node >= 0
+                ):  # what is below it in the game's last tree is copied to the thread's, and they change roles
+                    trees.rngs[:] = rngs[part]
+                    self.kernels.move_root(trees, node, own.trees, own.origin)
+                    self._own.memory = own._replace(trees=trees)
+                    trees = self.kept[game] = own.trees
+                trees.rngs[:] = rngs[part]
+                if node < 0 or (not trees.nodes[0, 0]["count"] and trees.nodes[0, 0]["proven"] == OPEN):
+                    self.kernels.begin_all(trees, roots[part], self.settings, own.judge, own.work)
+                else:
+                    self.kernels.begin_rounds(trees, self.settings)
                 self._simulate(trees, own, alone=len(states) == 1)
                 self._finish(trees, result, rngs, part)
 
@@ -142,57 +156,12 @@ class TreeSearch:
         for game in games:
             self.kept.pop(int(game), None)
 
-    def _begin_again(self, game: int, roots: NDArray[np.generic], rngs: Rngs, own: TreeMemory) -> Trees:
-        """A game's tree with the new root: what is below it in the last tree, or a tree of one node."""
-        trees = self.kept.get(game)
-        if trees is None:
-            check_memory(self.game, self.nodes, 1)
-            trees = self.kept[game] = new_trees(self.game, 1, self.nodes)
-        node = self.kernels.find_state(trees, roots)
-        trees.rngs[:] = rngs
-        if node < 0:
-            self.kernels.begin_all(trees, roots, self.settings, own.judge, own.work)
-            return trees
-        self.kernels.move_root(trees, node, own.trees, own.origin)
-        self._own.memory = own._replace(trees=trees)
-        trees = self.kept[game] = own.trees
-        trees.rngs[:] = rngs
-        if not trees.nodes[0, 0]["count"] and trees.nodes[0, 0]["proven"] == OPEN:
-            self.kernels.begin_all(trees, roots, self.settings, own.judge, own.work)
-        else:
-            self.kernels.begin_rounds(trees, self.settings)
-        return trees
-
     def _simulate(self, trees: Trees, own: TreeMemory, alone: bool) -> None:
-        """All simulations. Ctrl-C ends the search of a position that is `alone` with what it has found."""
-        try:
-            if self.config.seconds:
-                self._simulate_for(self.config.seconds, trees, own)
-            else:
-                self._simulate_all(trees, own)
-        except KeyboardInterrupt:
-            if not alone or not trees.counters["total"][0]:
-                raise
-
-    def _simulate_all(self, trees: Trees, own: TreeMemory) -> None:
-        """As many simulations as the config says."""
-        wanted, done = self._schedule(self.config.simulations), 0
-
-        def simulate(count: int) -> None:
-            nonlocal done
-            self.kernels.simulate_all(trees, count, wanted, self.settings, own.judge, own.work)
-            done += count
-
-        def left() -> int:
-            return self.config.simulations - done if (trees.nodes["proven"][:, 0] == OPEN).any() else 0
-
-        for _ in in_pieces(simulate, left, FIRST_CHUNK, SIGNAL_INTERVAL):
-            pass
-
-    def _simulate_for(self, seconds: float, trees: Trees, own: TreeMemory) -> None:
-        """Round after round, each twice as long, until the time is over."""
-        end, most = time.perf_counter() + seconds, self.config.simulations or MOST_SIMULATIONS
-        size, done, wanted = FIRST_ROUND, 0, self._schedule(FIRST_ROUND)
+        """All simulations; by time round after round, each twice as long. Ctrl-C ends the search of a position that is
+        `alone` with what it has found."""
+        seconds, most = self.config.seconds, self.config.simulations or MOST_SIMULATIONS
+        size, done, end = FIRST_ROUND if seconds else most, 0, time.perf_counter() + (seconds or math.inf)
+        wanted = self._schedule(size)
 
         def simulate(count: int) -> None:
             nonlocal size, done, wanted
@@ -206,21 +175,24 @@ class TreeSearch:
             done += count
 
         def left() -> int:
-            rest = most - int(trees.counters["total"][0])
-            return min(rest, size - done or size) if self._goes_on(trees, most, end) else 0
+            total = int(trees.counters["total"][0])  # by time, one position is searched at once
+            # by time a single legal action needs one simulation
+            over = seconds and total and (trees.nodes[0, 0]["count"] == 1 or time.perf_counter() >= end)
+            if over or (trees.nodes["proven"][:, 0] != OPEN).all():
+                return 0
+            return min(most - total, size - done or size) if seconds else size - done
 
-        for _ in in_pieces(simulate, left, FIRST_ROUND // 2, min(CLOCK_INTERVAL, seconds / 10), end):
-            pass
+        interval = min(CLOCK_INTERVAL, seconds / 10) if seconds else SIGNAL_INTERVAL
+        try:
+            for _ in in_pieces(simulate, left, FIRST_ROUND // 2 if seconds else FIRST_CHUNK, interval, end):
+                pass
+        except KeyboardInterrupt:
+            if not alone or not trees.counters["total"][0]:
+                raise
 
     def _schedule(self, simulations: int) -> Ints:
         """Sequential halving's, which PUCT does not read."""
         return halving_schedule(self.config.considered, simulations if self.settings.gumbel else 1)
-
-    def _goes_on(self, trees: Trees, most: int, end: float) -> bool:
-        """Whether a search that is limited by time has another simulation; a single legal action needs one."""
-        root, total = trees.nodes[0, 0], int(trees.counters["total"][0])
-        forced = root["count"] == 1 and total > 0
-        return root["proven"] == OPEN and total < most and not forced and (not total or time.perf_counter() < end)
 
     def _finish(self, trees: Trees, result: Result, rngs: Rngs, part: slice) -> None:
         self.kernels.finish_all(trees, self.settings, Result._make(array[part] for array in result))

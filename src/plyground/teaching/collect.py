@@ -105,16 +105,23 @@ class Collector:
         games = [played for played in self.playing if played is not None]
         states, rngs, actions = self.states[rows], self.rngs[rows], np.empty(len(rows), np.int32)
         weak = np.array([played.weak for played in games]) == states["to_move"]
-        for part, choose in ((np.flatnonzero(~weak), self._teach), (np.flatnonzero(weak), self._at_random)):
-            if len(part):
-                own = rngs[part]
-                actions[part] = choose(states[part], own, [games[k] for k in part])
-                rngs[part] = own
+        for part in (np.flatnonzero(~weak), np.flatnonzero(weak)):
+            here, own, chosen = states[part], rngs[part], actions[part]
+            if len(part) and weak[part[0]]:
+                self.game.kernels().random_actions(here, own, chosen, self.game.work(), self.game.scratch())
+            elif len(part):
+                chosen = self._teach(here, own, [games[k] for k in part])
+            actions[part], rngs[part] = chosen, own
         self.game.kernels().play_all(states, actions, rngs, self.game.work())
         self.states[rows], self.rngs[rows] = states, rngs
         for row, played, outcome in zip(rows, games, states["outcome"], strict=True):
             played.plies += 1
-            how = self._end_of(played, int(outcome))
+            if outcome != RUNNING:
+                how = Outcome(int(outcome)).name
+            elif 0 < self.config.circles <= played.circling:
+                how = CUT
+            else:
+                how = STOPPED if played.plies >= self.config.max_plies else ""
             if how:
                 self.finished[played.number] = played, how
                 self._begin(int(row))
@@ -138,19 +145,6 @@ class Collector:
             played.seen.add(key)
             played.positions.append(record.tobytes())
         return found.moves[np.arange(len(games)), choice]
-
-    def _at_random(self, states: Records, rngs: NDArray[np.uint64], games: list[Played]) -> NDArray[np.int32]:
-        actions = np.empty(len(games), np.int32)
-        self.game.kernels().random_actions(states, rngs, actions, self.game.work(), self.game.scratch())
-        return actions
-
-    def _end_of(self, played: Played, outcome: int) -> str:
-        """How a game ended; empty while it runs."""
-        if outcome != RUNNING:
-            return Outcome(outcome).name
-        if 0 < self.config.circles <= played.circling:
-            return CUT
-        return STOPPED if played.plies >= self.config.max_plies else ""
 
     def ready(self) -> list[tuple[Played, str]]:
         """Finished games that can be written now, in order."""
@@ -186,31 +180,6 @@ def select(config: Collect, lines: Lines, played: Played, how: str) -> Finished:
     records["game"], records["game_id"] = game_name(f"{config.seed}-{played.number}")
     records["time"] = int(time.time())
     return Finished(played.number, how, records)
-
-
-class Repeats:
-    """How often each position was taken."""
-
-    def __init__(self, most: int) -> None:
-        self.most, self.counts = most, Counter[int]()
-
-    def recall(self, path: Path, lines: Lines) -> None:
-        """Count the positions of an existing file."""
-        try:
-            for records in read_dataset(path, lines, processes=available()):
-                self.counts.update(records["key"].tolist())
-        except InvalidValue as error:
-            why = str(error).partition("; see ")[0]
-            raise InvalidValue(f"{why}: repair {path}, or choose another --out") from None
-
-    def new(self, records: Records) -> Records:
-        """The records whose positions were not taken too often; they are counted."""
-        kept = list[int]()
-        for row, key in enumerate(records["key"].tolist()):
-            if self.counts[key] < self.most:
-                self.counts[key] += 1
-                kept.append(row)
-        return records[kept]
 
 
 # ---- games, played here or by other processes ----
@@ -262,14 +231,12 @@ def _begin_process(stopped: Event) -> None:
 
 def _play_task(config: Collect, numbers: range) -> list[Finished]:
     """In another process: all these games, or nothing that is of use if the process is to stop."""
-    game, teacher = _teacher_of(config)
-    found = games_here(config, game, teacher, numbers, _stopped[0].is_set)
-    return [finished for some in found for finished in some]
+    return play_games(config, numbers, _stopped[0].is_set)
 
 
-def play_games(config: Collect, numbers: range) -> list[Finished]:
+def play_games(config: Collect, numbers: range, stop: Stop = lambda: False) -> list[Finished]:
     """All these games, in order."""
-    found = games_here(config, *_teacher_of(config), numbers, lambda: False)
+    found = games_here(config, *_teacher_of(config), numbers, stop)
     return [finished for some in found for finished in some]
 
 
@@ -288,17 +255,27 @@ def collect(
     of these numbers elsewhere, and returns them in order.
     """
     game, teacher = _teacher_of(config)
-    lines, repeats = Lines(game), Repeats(config.max_repeats)
+    lines, taken = Lines(game), Counter[int]()  # how often each position was taken
     writer = Writer(out, lines, _fixed(config, game, teacher))
     begun, begun_with, games = time.perf_counter(), writer.progress["lines"], writer.progress["games"]
     if begun_with:
-        repeats.recall(out, lines)
+        try:
+            for records in read_dataset(out, lines, processes=available()):
+                taken.update(records["key"].tolist())
+        except InvalidValue as error:
+            why = str(error).partition("; see ")[0]
+            raise InvalidValue(f"{why}: repair {out}, or choose another --out") from None
     results = Counter[str](writer.progress["results"])
     waiting, count, speed = list[Records](), begun_with, 0.0
     numbers = range(games, config.games)
     for found in play(config, numbers, stop) if play else _games(config, game, teacher, numbers, stop):
         for finished in found:
-            waiting.append(repeats.new(finished.records))
+            kept = list[int]()
+            for row, key in enumerate(finished.records["key"].tolist()):
+                if taken[key] < config.max_repeats:
+                    taken[key] += 1
+                    kept.append(row)
+            waiting.append(finished.records[kept])
             count += len(waiting[-1])
             results[finished.how] += 1
             games = finished.number + 1

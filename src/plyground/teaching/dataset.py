@@ -96,13 +96,26 @@ class Writer:
     def add(self, records: Records, games: int, results: Mapping[str, int]) -> None:
         """Append the positions of complete games; `games` and `results` are the totals so far."""
         before, start = self.progress["lines"], self.progress["bytes"]
-        block = self._encoded(records, start == 0)
+        if self.form == "packed":
+            block = header(self.lines.game, self.lines.dtype) * (start == 0) + records.tobytes()
+        else:
+            block = b"".join(self.lines.write(records))
+            block = gzip.compress(block, 6) if block and self.path.suffix == ".gz" else block
         progress = {"games": games, "lines": before + len(records), "bytes": start + len(block)}
         progress["results"] = dict(results)
         content = json.dumps({"settings": self.settings, "progress": progress}, indent=1)
         with plain_os_errors(f"write {self.path}", f"; the {before} positions before are complete"):
             if block:
-                self._append(block)
+                try:
+                    with self.path.open("r+b") as file:
+                        file.seek(start)
+                        file.write(block)
+                        file.truncate()
+                        file.flush()
+                        os.fsync(file.fileno())
+                except BaseException:  # the file is cut back
+                    os.truncate(self.path, start)
+                    raise
             files.write_whole(self.progress_file, content.encode(), shared=True)
         self.progress = progress
 
@@ -110,25 +123,6 @@ class Writer:
         """Nothing follows for now."""
         if self.form == "packed" and self.progress["lines"]:
             remember(self.path)
-
-    def _encoded(self, records: Records, first: bool) -> bytes:
-        if self.form == "packed":
-            return header(self.lines.game, self.lines.dtype) * first + records.tobytes()
-        block = b"".join(self.lines.write(records))
-        return gzip.compress(block, 6) if block and self.path.suffix == ".gz" else block
-
-    def _append(self, block: bytes) -> None:
-        """Write and sync a block; on any error the file is cut back."""
-        try:
-            with self.path.open("r+b") as file:
-                file.seek(self.progress["bytes"])
-                file.write(block)
-                file.truncate()
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            os.truncate(self.path, self.progress["bytes"])
-            raise
 
 
 # ---- reading ----
@@ -195,14 +189,13 @@ def map_packed(
 
 def read_all(path: Path, lines: Lines, bad_lines: BadLines = "stop") -> Records:
     """[N] all records of a dataset; no records are an error."""
-    found = map_packed(path, lines, bad_lines) if is_packed(path) else _all_lines(path, lines, bad_lines)
+    if is_packed(path):
+        found = map_packed(path, lines, bad_lines)
+    else:
+        found = np.concatenate([np.empty(0, lines.dtype), *read_dataset(path, lines, bad_lines)])
     if not len(found):
         raise InvalidValue(f"{path} holds no examples; rejected: {counted(rejected_lines(path), 'line')}")
     return found
-
-
-def _all_lines(path: Path, lines: Lines, bad_lines: BadLines) -> Records:
-    return np.concatenate([np.empty(0, lines.dtype), *read_dataset(path, lines, bad_lines)])
 
 
 def _check_readable(path: Path) -> None:
@@ -309,31 +302,26 @@ def convert(source: Path, target: Path, lines: Lines, report: Report = _silent) 
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             with gzip.open(part, "wb") if target.suffix == ".gz" else part.open("wb") as out:
-                for block, positions in _converted(source, forms, lines, report):
-                    out.write(block)
-                    count += positions
+                if forms[1] == "packed":
+                    out.write(header(lines.game, lines.dtype))
+                    for records in read_dataset(source, lines, report=report):
+                        out.write(records.tobytes())
+                        count += len(records)
+                else:
+                    out.write(csv_row(lines.fields) if forms[1] == "csv" else b"")
+                    for number, line in _all_numbered(source, lines, report):
+                        try:
+                            out.write(csv_of(line, lines.fields) if forms[1] == "csv" else line)
+                        except NO_LINE as error:
+                            why = f"no line of a dataset: {shorten(repr(error))}"
+                            raise InvalidValue(f"{source}, line {number} is {why}") from None
+                        count += 1
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
     if forms[1] == "packed":
         remember(target)
     return count
-
-
-def _converted(source: Path, forms: tuple[Form, Form], lines: Lines, report: Report) -> Iterator[tuple[bytes, int]]:
-    """Blocks of a file in its new form, each with its number of positions."""
-    if forms[1] == "packed":
-        yield header(lines.game, lines.dtype), 0
-        for records in read_dataset(source, lines, report=report):
-            yield records.tobytes(), len(records)
-        return
-    if forms[1] == "csv":
-        yield csv_row(lines.fields), 0
-    for number, line in _all_numbered(source, lines, report):
-        try:
-            yield csv_of(line, lines.fields) if forms[1] == "csv" else line, 1
-        except NO_LINE as error:
-            raise InvalidValue(f"{source}, line {number} is no line of a dataset: {shorten(repr(error))}") from None
 
 
 def _all_numbered(source: Path, lines: Lines, report: Report) -> Iterator[tuple[int, bytes]]:

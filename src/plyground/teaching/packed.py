@@ -85,7 +85,14 @@ def open_packed(path: Path, game: Game) -> Packed:
             raise ValueError(f"it has {length} bytes")
         found = json.loads(begin[len(MAGIC) + 8 : length])
         written, rules, columns, state = (found[name] for name in ("game", "rules", "columns", "state"))
-        dtype = _dtype_of(columns, game)
+        head: list[Any] = [["state", f"|V{game.rules.HEAD.itemsize}", []]]
+        if columns[:1] != head:
+            raise ValueError(f"the first column is {columns[:1]}, not the positions of {game}, {head}")
+        named = [(name, np.dtype(kind), tuple(shape)) for name, kind, shape in columns[1:]]
+        for name, kind, shape in named:
+            if kind.kind not in KINDS or not all(type(size) is int and 0 < size < BLOCK for size in shape):
+                raise ValueError(f"the column {name!r} holds {kind}, {shape}")
+        dtype = np.dtype([("state", game.rules.HEAD), *named])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidValue(f"{path} has a damaged header: {shorten(str(error))}") from None
     if state != _layout(game.rules.HEAD):
@@ -94,18 +101,6 @@ def open_packed(path: Path, game: Game) -> Packed:
     count, rest = divmod(size - length, dtype.itemsize)
     records = np.memmap(path, dtype, "c", length, (count,)) if count > 0 else np.empty(0, dtype)  # torch wants to write
     return Packed(records, rest, rules == rules_fingerprint(game) and _is_known(path))
-
-
-def _dtype_of(columns: Any, game: Game) -> Dtype:
-    """The type of records with these columns."""
-    head: list[Any] = [["state", f"|V{game.rules.HEAD.itemsize}", []]]
-    if columns[:1] != head:
-        raise ValueError(f"the first column is {columns[:1]}, not the positions of {game}, {head}")
-    named = [(name, np.dtype(kind), tuple(shape)) for name, kind, shape in columns[1:]]
-    for name, kind, shape in named:
-        if kind.kind not in KINDS or not all(type(size) is int and 0 < size < BLOCK for size in shape):
-            raise ValueError(f"the column {name!r} holds {kind}, {shape}")
-    return np.dtype([("state", game.rules.HEAD), *named])
 
 
 def with_columns(records: Records, dtype: Dtype) -> Records:

@@ -142,32 +142,24 @@ def sound(states: Records) -> Bools:
     counts = np.bitwise_count(pieces[:, None] & sides[:, :, None]).astype(np.int64)  # [N, 2, 6]
     promoted = np.maximum(counts[..., board.KNIGHTS : board.KINGS] - (2, 2, 2, 1), 0).sum(2)
     good &= ((counts[..., board.KINGS] == 1) & (promoted + counts[..., board.PAWNS] <= 8)).all(1)
-    good &= _rights_are_sound(states) & _en_passant_is_sound(states, taken)
-    own: Squares = np.where(side == 0, sides[:, 0], sides[:, 1])
+    good &= states["castling"] < 16
+    for k, (king, rook) in enumerate(text.HOMES.values()):
+        own: Squares = sides[:, k // 2]
+        home = (pieces[:, board.KINGS] & own) >> np.uint64(king) & (pieces[:, board.ROOKS] & own) >> np.uint64(rook)
+        good &= (states["castling"] >> k & 1 == 0) | (home & bits.ONE != 0)
+    # The square of en passant is on the right rank, a pawn of the other side stands before it, and where that came from
+    # is empty.
+    square, black = states["en_passant"].astype(np.int64), side != 0
+    inside = np.clip(square, 8, 55)
+    start, end = (np.where(black, inside - ahead, inside + ahead).astype(np.uint64) for ahead in (8, -8))
+    pawns = pieces[:, board.PAWNS] & np.where(black, sides[:, 0], sides[:, 1])
+    free = (taken >> start | taken >> inside.astype(np.uint64)) & bits.ONE == 0
+    right = (square // 8 == np.where(black, 2, 5)) & free & (pawns >> end & bits.ONE != 0)
+    good &= (square == board.NO_SQUARE) | right
+    own = np.where(side == 0, sides[:, 0], sides[:, 1])
     other = taken & ~own
     good &= attackers(pieces, other, own, taken, 1 - side) == 0
     return good & (np.bitwise_count(attackers(pieces, own, other, taken, side)) <= 2)
-
-
-def _rights_are_sound(states: Records) -> Bools:
-    pieces, rights = states["pieces"], states["castling"]
-    good = rights < 16
-    for k, (king, rook) in enumerate(text.HOMES.values()):
-        own = states["sides"][:, k // 2]
-        home = (pieces[:, board.KINGS] & own) >> np.uint64(king) & (pieces[:, board.ROOKS] & own) >> np.uint64(rook)
-        good &= (rights >> k & 1 == 0) | (home & bits.ONE != 0)
-    return good
-
-
-def _en_passant_is_sound(states: Records, taken: Squares) -> Bools:
-    """The square is on the right rank, a pawn of the other side stands before it, and where it came from is empty."""
-    square, black = states["en_passant"].astype(np.int64), states["to_move"] != 0
-    inside = np.clip(square, 8, 55)
-    start, end = (np.where(black, inside - ahead, inside + ahead).astype(np.uint64) for ahead in (8, -8))
-    pawns = states["pieces"][:, board.PAWNS] & np.where(black, states["sides"][:, 0], states["sides"][:, 1])
-    free = (taken >> start | taken >> inside.astype(np.uint64)) & bits.ONE == 0
-    right = (square // 8 == np.where(black, 2, 5)) & free & (pawns >> end & bits.ONE != 0)
-    return (square == board.NO_SQUARE) | right
 
 
 def attackers(pieces: NDArray[np.uint64], own: Squares, other: Squares, taken: Squares, side: NDArray[Any]) -> Squares:

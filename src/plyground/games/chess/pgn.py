@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from plyground.errors import IllegalAction, InvalidText, shorten
@@ -112,7 +112,9 @@ def _record(game: Game, tags: dict[str, str], moves: Sequence[str], result: str,
         start = game.position(tags.get("FEN", "startpos"))
     except InvalidText as error:
         raise InvalidText(f"game {number} of the PGN begins from an impossible position: {error}") from error
-    record, position = Record(start, [], tags, _result(result, tags)), start
+    tagged = tags.get("Result", "*")  # it counts where nothing or `*` stands at the end of the moves
+    ended = tagged if result in ("", "*") and tagged in RESULTS.values() else result or "*"
+    record, position = Record(start, [], tags, ended), start
     for place, move in enumerate(moves):
         turn = f"{move_number(position.state)} {shorten(move)}"
         if position.outcome == Outcome.DRAW and position.reason != "stalemate":
@@ -128,12 +130,6 @@ def _record(game: Game, tags: dict[str, str], moves: Sequence[str], result: str,
     return record
 
 
-def _result(written: str, tags: Mapping[str, str]) -> str:
-    """The result at the end of the moves or, where nothing or `*` stands there, that of the tag."""
-    tagged = tags.get("Result", "*")
-    return tagged if written in ("", "*") and tagged in RESULTS.values() else written or "*"
-
-
 # ---- writing ----
 
 
@@ -146,30 +142,18 @@ def write(record: Record) -> str:
         words.append(position.notation(action))
         position = position.play(action)
     result = RESULTS[position.outcome] if position.over else record.result
-    tags = _tags(record, result)
-    lines = [f'[{name} "{_escaped(value)}"]' for name, value in tags.items()]
-    return "\n".join([*lines, "", *_wrapped([*words, result]), ""])
-
-
-def _tags(record: Record, result: str) -> Mapping[str, str]:
-    """The seven tags that every PGN has, in their order, then the others."""
     usual = {name: record.tags.get(name, "????.??.??" if name == "Date" else "?") for name in ROSTER}
-    tags = {**usual, **record.tags, "Result": result}
+    tags = {**usual, **record.tags, "Result": result}  # first the seven that every PGN has, in their order
     if record.start != record.start.game.start():
         tags |= {"SetUp": "1", "FEN": record.start.text}
-    return tags
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-
-
-def _wrapped(words: Sequence[str]) -> list[str]:
-    """Lines of at most LINE characters."""
-    lines = [""]
-    for word in words:
+    head = list[str]()
+    for name, value in tags.items():
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+        head.append(f'[{name} "{escaped}"]')
+    lines = [""]  # of at most LINE characters
+    for word in [*words, result]:
         if len(lines[-1]) + 1 + len(word) > LINE:
             lines.append(word)
         else:
             lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
+    return "\n".join([*head, "", *lines, ""])

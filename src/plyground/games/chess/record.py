@@ -20,13 +20,8 @@ def write_record(start: Position, actions: Sequence[int], players: tuple[str, st
 def read_records(text: str, game: Game) -> list[tuple[Position, list[int], tuple[str, str], Outcome]]:
     """The games of a PGN: first positions, actions, players and results."""
     outcomes = {result: outcome for outcome, result in pgn.RESULTS.items()}
-    return [
-        (each.start, each.actions, _players(each), outcomes.get(each.result, Outcome.RUNNING))
-        for each in pgn.read(text, game)
-    ]
-
-
-def _players(record: pgn.Record) -> tuple[str, str]:
-    """The names of White and Black; `?` stands for none."""
-    white, black = (record.tags.get(side, "").removeprefix("?") for side in ("White", "Black"))
-    return white, black
+    games: list[tuple[Position, list[int], tuple[str, str], Outcome]] = []
+    for each in pgn.read(text, game):
+        white, black = (each.tags.get(side, "").removeprefix("?") for side in ("White", "Black"))  # `?` stands for none
+        games.append((each.start, each.actions, (white, black), outcomes.get(each.result, Outcome.RUNNING)))
+    return games

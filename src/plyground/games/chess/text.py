@@ -124,8 +124,19 @@ def limits(state: State) -> list[str]:
 
 def _playing_problems(state: State, pieces: list[int], sides: list[int]) -> list[str]:
     """Faults that would carry over into moves: wrong rights, and a king that can be taken."""
-    found = _castling_problems(state, pieces, sides) + _en_passant_problems(state, pieces, sides)
-    mover = int(state["to_move"])
+    found, square, mover = list[str](), int(state["en_passant"]), int(state["to_move"])
+    for k, right in enumerate(RIGHTS):
+        own, (king, rook) = sides[right.islower()], HOMES[right]
+        at_home = (pieces[board.KINGS] & own) >> king & (pieces[board.ROOKS] & own) >> rook & 1
+        if int(state["castling"]) >> k & 1 and not at_home:
+            found.append(f"castling right {right!r} without king on {SQUARES[king]} and rook on {SQUARES[rook]}")
+    if square >= 0 and square // 8 != (5, 2)[mover]:
+        found.append(f"en passant on {SQUARES[square]}, but {SIDES[mover]} captures on rank {(6, 3)[mover]}")
+    elif square >= 0:
+        start, end = (square + 8, square - 8) if mover == 0 else (square - 8, square + 8)
+        if not pieces[board.PAWNS] & sides[1 - mover] & 1 << end or (sides[0] | sides[1]) & (1 << square | 1 << start):
+            way = f"from {SQUARES[start]} to {SQUARES[end]}"
+            found.append(f"en passant on {SQUARES[square]}, but no pawn can have come {way}")
     if _has_kings(pieces, sides) and _attackers(pieces, sides, 1 - mover):
         found.append(f"{SIDES[1 - mover]} is in check, but {SIDES[mover]} is to move")
     return found
@@ -149,28 +160,6 @@ def _piece_problems(counts: list[int], name: str) -> list[str]:
     if promoted > max(0, 8 - counts[board.PAWNS]):
         found.append(f"{name} has more pieces than promoted pawns explain")
     return found
-
-
-def _castling_problems(state: State, pieces: list[int], sides: list[int]) -> list[str]:
-    found: list[str] = []
-    for k, right in enumerate(RIGHTS):
-        own, (king, rook) = sides[right.islower()], HOMES[right]
-        at_home = (pieces[board.KINGS] & own) >> king & (pieces[board.ROOKS] & own) >> rook & 1
-        if int(state["castling"]) >> k & 1 and not at_home:
-            found.append(f"castling right {right!r} without king on {SQUARES[king]} and rook on {SQUARES[rook]}")
-    return found
-
-
-def _en_passant_problems(state: State, pieces: list[int], sides: list[int]) -> list[str]:
-    square, mover = int(state["en_passant"]), int(state["to_move"])
-    if square < 0:
-        return []
-    start, end = (square + 8, square - 8) if mover == 0 else (square - 8, square + 8)
-    if square // 8 != (5 if mover == 0 else 2):
-        return [f"en passant on {SQUARES[square]}, but {SIDES[mover]} captures on rank {6 if mover == 0 else 3}"]
-    if not pieces[board.PAWNS] & sides[1 - mover] & 1 << end or (sides[0] | sides[1]) & (1 << square | 1 << start):
-        return [f"en passant on {SQUARES[square]}, but no pawn can have come from {SQUARES[start]} to {SQUARES[end]}"]
-    return []
 
 
 def _attackers(pieces: list[int], sides: list[int], side: int) -> int:

@@ -57,40 +57,30 @@ def grade(
     if isinstance(positions, int):
         if positions < 1:
             raise InvalidValue(f"a grade needs at least 1 position, not {positions}")
-        states, scores = _that_matter(game, positions, agent, seed, solver)
+        states, scores = np.zeros(0, game.rules.STATE), np.zeros((0, 7), np.int64)  # whose moves differ in exact score
+        for attempt in range(20):
+            drawn = draw_positions(game, max(30, int(1.25 * (positions - len(states)))), agent, seed + 100 * attempt)
+            drawn = drawn[~np.isin(drawn, states)]
+            values = solver.move_scores(drawn).astype(np.int64)
+            keep = _differ(values, values != NO_MOVE)
+            states, scores = np.concatenate([states, drawn[keep]]), np.concatenate([scores, values[keep]])
+            if len(states) >= positions:
+                break
+        chosen = np.random.default_rng(seed).permutation(len(states))[:positions]
+        states, scores = states[chosen], scores[chosen]
     else:
         states, scores = positions, solver.move_scores(positions).astype(np.int64)
     rngs = seeds(seed + 3, len(states))
     actions = ask(agent, game, states.copy(), rngs).astype(np.int64)
-    _check(game, agent, states, scores, actions)
+    legal = (actions >= 0) & (actions < 7) & (scores[np.arange(len(states)), actions % 7] != NO_MOVE)
+    for row in np.flatnonzero(~legal)[:1]:
+        refusal = Position(game, states[row : row + 1]).refusal(int(actions[row]))
+        raise Error(f"the agent {agent} chose an illegal action: {refusal}")
     report = judged(game, states, scores, actions)
     if games:
         match = play_match(game, agent, Perfect(solver=solver), games, seed, progress=progress)
         report = replace(report, games=match)
     return report
-
-
-def _that_matter(game: Game, n: int, agent: Agent, seed: int, solver: Solver) -> tuple[Records, NDArray[np.int64]]:
-    """[n] positions whose moves differ in exact score, and the scores [n, 7]."""
-    states, scores = np.zeros(0, game.rules.STATE), np.zeros((0, 7), np.int64)
-    for attempt in range(20):
-        drawn = draw_positions(game, max(30, int(1.25 * (n - len(states)))), agent, seed + 100 * attempt)
-        drawn = drawn[~np.isin(drawn, states)]
-        values = solver.move_scores(drawn).astype(np.int64)
-        keep = _differ(values, values != NO_MOVE)
-        states, scores = np.concatenate([states, drawn[keep]]), np.concatenate([scores, values[keep]])
-        if len(states) >= n:
-            break
-    chosen = np.random.default_rng(seed).permutation(len(states))[:n]
-    return states[chosen], scores[chosen]
-
-
-def _check(game: Game, agent: Agent, states: Records, scores: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-    legal = (actions >= 0) & (actions < 7)
-    legal &= scores[np.arange(len(states)), actions % 7] != NO_MOVE
-    for row in np.flatnonzero(~legal)[:1]:
-        refusal = Position(game, states[row : row + 1]).refusal(int(actions[row]))
-        raise Error(f"the agent {agent} chose an illegal action: {refusal}")
 
 
 def judged(game: Game, states: Records, scores: NDArray[np.int64], actions: NDArray[np.int64]) -> Grade:

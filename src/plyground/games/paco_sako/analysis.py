@@ -83,7 +83,7 @@ def chains(position: Position, side: int | None = None) -> Search:
     One of the shortest for each different final position, the shortest first.
     """
     work = _work()
-    count = _kernels().explore_chains(position.states, _side(position, side), work)
+    count = _kernels().explore_chains(position.states, position.to_move if side is None else side, work)
     nodes = _nodes(work)
     wins = [index for index in range(1, count) if nodes[index]["outcome"] != 0]
     return Search([_chain(nodes, index) for index in wins], count < len(nodes) - 1)
@@ -114,7 +114,7 @@ def paco_in_2(position: Position, side: int | None = None) -> Search:
     where the union is possible at once.
     """
     work, found = _work(), np.empty(len(_nodes(_work())), np.int32)
-    count, cut = _kernels().forced_turns(position.states, _side(position, side), found, work)
+    count, cut = _kernels().forced_turns(position.states, position.to_move if side is None else side, found, work)
     return Search([_chain(_nodes(work), index) for index in found[:count]], not cut)
 
 
@@ -192,10 +192,6 @@ def replay(position: Position, actions: Iterable[int | str]) -> list[str]:
             written.append(turn_text(steps))
             steps = []
     return written + ([turn_text(steps)] if steps else [])
-
-
-def _side(position: Position, side: int | None) -> int:
-    return position.to_move if side is None else side
 
 
 def _chain(nodes: NDArray[np.void], index: int) -> Chain:

@@ -33,10 +33,6 @@ def draw_marked(state: State, seat: int, before: State | None, choices: Sequence
 
     rows = [f"{rank + 1} {''.join(cell(8 * rank + file) for file in range(8))}".rstrip() for rank in reversed(range(8))]
     room = " " * (4 if starred else 3)
-    return "\n".join([*rows, f"{room}{room.join('abcdefgh')}", _remarks(state)])
-
-
-def _remarks(state: State) -> str:
     side, hand = int(state["to_move"]), [int(kind) for kind in state["hand"]]
     remarks = [f"{SIDES[side].capitalize()}: {prompt(state)}"] if state["outcome"] == RUNNING else [reason(state)]
     if in_sako(state):
@@ -48,4 +44,4 @@ def _remarks(state: State) -> str:
         remarks.append(f"the pawn on {SQUARES[int(state['promoting'])]} promotes")
     if state["en_passant"] != NOWHERE:
         remarks.append(f"en passant {SQUARES[int(state['en_passant'])]}")
-    return " · ".join(remarks)
+    return "\n".join([*rows, f"{room}{room.join('abcdefgh')}", " · ".join(remarks)])

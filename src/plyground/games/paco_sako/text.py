@@ -73,8 +73,11 @@ def fen(state: State) -> str:
     lifted = f"^{SQUARES[int(state['origin'])]}{LETTER_OF[hand[0], hand[1]]}" if any(hand) else ""
     rights = "".join(letter for bit, letter in enumerate(RIGHTS) if int(state["rights"]) >> bit & 1)
     passed = int(state["en_passant"])
+    board = cells(state)  # eight ranks from the top, a letter for each occupied square
+    rows = ["".join(LETTER_OF[cell] for cell in board[8 * rank : 8 * rank + 8]) for rank in reversed(range(8))]
+    placed = re.sub(r"\.+", lambda gap: str(len(gap[0])), "/".join(rows))
     return (
-        f"{_board(cells(state))}{lifted} {'wb'[int(state['to_move'])]} {int(state['idle'])} "
+        f"{placed}{lifted} {'wb'[int(state['to_move'])]} {int(state['idle'])} "
         f"{rights or '-'} {SQUARES[passed] if passed != NOWHERE else '-'} -"
     )
 
@@ -90,12 +93,6 @@ def text(state: State) -> str:
         what = next(letter for letter, required in PROMOTIONS.items() if required == state["required"])
         line += f" ={SQUARES[int(state['promoting'])]}{what}"
     return line + (" repetition" if reason(state) == "repetition" else "")
-
-
-def _board(board: Sequence[Cell]) -> str:
-    """Eight ranks from the top, a letter for each occupied square."""
-    rows = ["".join(LETTER_OF[cell] for cell in board[8 * rank : 8 * rank + 8]) for rank in reversed(range(8))]
-    return re.sub(r"\.+", lambda gap: str(len(gap[0])), "/".join(rows))
 
 
 _kinds = range(PAWN, KING + 1)
@@ -123,8 +120,16 @@ def parse(source: str, state: State) -> None:
     if "/" in source:
         _parse_fen(source, state)
     else:
-        _clear(state)
-        _set_cells(state, _parse_exchange(source))
+        rows = [line.split() for line in source.splitlines() if line.strip()]
+        if len(rows) != 8 or any(len(row) != 8 for row in rows):
+            form = f"a FEN such as {EXAMPLE} nor 8 lines of 8 cells such as 'P.', '.K', 'NP'"
+            raise InvalidText(f"{shorten(source)!r} is neither {form}")
+        strange = [cell for row in rows for cell in row if len(cell) != 2 or not set(cell) <= set(LETTERS)]
+        if strange:
+            cell = shorten(strange[0])
+            raise InvalidText(f"no cell is written {cell!r}; cells are two of '{LETTERS}', white's first")
+        board = [(LETTERS.index(cell[0]), LETTERS.index(cell[1])) for row in reversed(rows) for cell in row]
+        _set_cells(state, board)
     _conclude(state)
 
 
@@ -132,18 +137,6 @@ def exchange(state: State) -> str:
     """8 lines, rank 8 first, of 8 cells: white's piece, then black's, `.` for none."""
     board = [LETTERS[white] + LETTERS[black] for white, black in cells(state)]
     return "\n".join(" ".join(board[8 * rank : 8 * rank + 8]) for rank in reversed(range(8)))
-
-
-def _parse_exchange(source: str) -> list[Cell]:
-    rows = [line.split() for line in source.splitlines() if line.strip()]
-    if len(rows) != 8 or any(len(row) != 8 for row in rows):
-        raise InvalidText(
-            f"{shorten(source)!r} is neither a FEN such as {EXAMPLE} nor 8 lines of 8 cells such as 'P.', '.K', 'NP'"
-        )
-    strange = [cell for row in rows for cell in row if len(cell) != 2 or not set(cell) <= set(LETTERS)]
-    if strange:
-        raise InvalidText(f"no cell is written {shorten(strange[0])!r}; cells are two of '{LETTERS}', white's first")
-    return [(LETTERS.index(cell[0]), LETTERS.index(cell[1])) for row in reversed(rows) for cell in row]
 
 
 def _parse_fen(source: str, state: State) -> None:
@@ -168,7 +161,6 @@ def _parse_fen(source: str, state: State) -> None:
             f"which is no piece of the player to move, {SIDES[side]}"
         )
     board = _parse_board(found["board"], source)
-    _clear(state)
     _set_cells(state, board)
     state["to_move"], state["idle"] = side, int(found["idle"])
     state["hand"] = hand
@@ -213,11 +205,9 @@ def _expect_promotion(state: State, square: int, then: str, source: str) -> None
     state["promoting"], state["required"] = square, PROMOTIONS[then]
 
 
-def _clear(state: State) -> None:
-    state["origin"] = state["en_passant"] = state["promoting"] = NOWHERE
-
-
 def _set_cells(state: State, board: Sequence[Cell]) -> None:
+    """Fill an empty record with the pieces of a board."""
+    state["origin"] = state["en_passant"] = state["promoting"] = NOWHERE
     planes = [[0, 0, 0], [0, 0, 0]]
     for square, cell in enumerate(board):
         for side, kind in enumerate(cell):

@@ -37,7 +37,8 @@ def observe(state: State, seat: int) -> str:
 
 def _picture(state: State, hand: Callable[[int], list[str]], looking: int | None = None) -> str:
     """Ten rows of cards with chips beside them; the last chip of each seat in brackets."""
-    marked = {_last_cell(state, seat) for seat in seats_of(state)}
+    moves = (int(state["last"][seat]) for seat in seats_of(state))  # those that place or remove a chip have a cell
+    marked = {int(CELL_OF[move % SQUARES]) for move in moves if 0 <= move < TRADES}
     lines = ["     " + "    ".join("abcdefghij")]
     for row in range(SIZE):
         cells = "".join(_cell(state, SIZE * row + column, marked) for column in range(SIZE))
@@ -60,9 +61,3 @@ def _cell(state: State, cell: int, marked: set[int]) -> str:
         return "  ★  "
     inside = f"{NAMES[cell]}{CHIPS[state['cells'][cell]]}"
     return f"[{inside}]" if cell in marked else f" {inside} "
-
-
-def _last_cell(state: State, seat: int) -> int:
-    """The cell of a seat's last placing or removing, or -1."""
-    move = int(state["last"][seat])
-    return int(CELL_OF[move % SQUARES]) if 0 <= move < TRADES else -1

@@ -175,7 +175,10 @@ def parse(source: str, state: State) -> None:
     for key, value in values.items():
         READERS[key](key, value, state)
     state["to_move"] = state["turn"] % 2
-    _set_outcome(state)
+    red, blue = totals(state)
+    empty = state["rules"] != cards.BOXED and state["display_size"] == 0
+    over = red >= cards.WIN or blue >= cards.WIN or empty or state["passes"] >= state["seats"]
+    state["outcome"] = RUNNING if not over else DRAW if red == blue else FIRST_WINS + (blue > red)
 
 
 def _read_board(source: str, state: State) -> None:
@@ -271,13 +274,6 @@ READERS: dict[str, Callable[[str, str, State], None]] = {
     **dict.fromkeys(("display", "deck", "discards"), _read_pile),
     **dict.fromkeys(("turn", "traded", "passes", "reshuffles"), _read_count),
 }
-
-
-def _set_outcome(state: State) -> None:
-    red, blue = totals(state)
-    empty = state["rules"] != cards.BOXED and state["display_size"] == 0
-    over = red >= cards.WIN or blue >= cards.WIN or empty or state["passes"] >= state["seats"]
-    state["outcome"] = RUNNING if not over else DRAW if red == blue else FIRST_WINS + (blue > red)
 
 
 # ---- what can be wrong ----
