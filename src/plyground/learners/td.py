@@ -125,7 +125,8 @@ class TDLearner:
 
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds."""
-        return {"state": self.state, **self.model.parts(), "steps": Sparse(self.steps), "results": self.results.counts}
+        own = {"state": self.state, "steps": Sparse(self.steps), "results": self.results.counts}
+        return {**own, **self.model.parts()}
 
     # ---- for the records ----
 

@@ -25,7 +25,7 @@ import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,12 +119,12 @@ class CompiledModel:
         for name, values in state.items():
             self.weights[name][0] = values
 
-    def copy(self) -> CompiledModel:
+    def copy(self) -> Self:
         found = copy.copy(self)
         found.weights = self.weights.copy()
         return found
 
-    def take(self, other: CompiledModel) -> None:
+    def take(self, other: Self) -> None:
         self.swap(other.weights.copy())
 
     def swap(self, weights: Records) -> None:

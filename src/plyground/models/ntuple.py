@@ -7,7 +7,7 @@ images included. Learning moves these entries alone, in microseconds. `ntuple_co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,18 +31,19 @@ STRAIGHT_ON = 0.7  # of a walk: the chance that the next cell lies beside the la
 def draw_tuples(cells: Cells, count: int, length: int, seed: int) -> list[list[int]]:
     """`count` different walks of `length` cells, or of fewer where their values together exceed MOST_ENTRIES; and each
     cell without neighbours alone."""
-    rng, neighbours, found = seeds(seed, 1), cells.neighbours, dict[tuple[int, ...], list[int]]()
-    lonely = [[cell] for cell in range(cells.count) if not len(neighbours[cell])]
-    places = [cell for cell in range(cells.count) if len(neighbours[cell])]
-    pick, chance = _plain(below), _plain(uniform)
+    rng, found = seeds(seed, 1), dict[tuple[int, ...], list[int]]()
+    neighbours: list[list[int]] = [near.tolist() for near in cells.neighbours]
+    places = [cell for cell, near in enumerate(neighbours) if near]
+    pick: Callable[..., int] = _plain(below)
+    chance: Callable[..., float] = _plain(uniform)
     with np.errstate(over="ignore"):
         for _ in range(100 * count if places else 0):  # a small board has few different walks
-            walk = [places[pick(rng, len(places))]]
+            walk: list[int] = [places[pick(rng, len(places))]]
             entries = int(cells.values[walk[0]])
             while len(walk) < length:
                 at = walk[-1] if chance(rng) < STRAIGHT_ON else walk[pick(rng, len(walk))]
-                near = [int(cell) for cell in neighbours[at] if int(cell) not in walk]
-                if not near and not any(int(cell) not in walk for each in walk for cell in neighbours[each]):
+                near = [cell for cell in neighbours[at] if cell not in walk]
+                if not near and not any(cell not in walk for each in walk for cell in neighbours[each]):
                     break  # it fills its island
                 if near:
                     cell = near[pick(rng, len(near))]
@@ -53,6 +54,7 @@ def draw_tuples(cells: Cells, count: int, length: int, seed: int) -> list[list[i
             found.setdefault(tuple(sorted(walk)), walk)
             if len(found) == count:
                 break
+    lonely = [[cell] for cell, near in enumerate(neighbours) if not near]
     return [*found.values(), *lonely]
 
 
