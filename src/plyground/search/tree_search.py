@@ -124,9 +124,7 @@ class TreeSearch:
                     self.kept[game] = new_trees(self.game, 1, self.nodes)
                 trees = self.kept[game]
                 node = self.kernels.find_state(trees, roots[part])
-                if (
-                    node >= 0
-                ):  # what is below it in the game's last tree is copied to the thread's, and they change roles
+                if node >= 0:  # what lies below it is copied to the thread's tree, and the two change roles
                     trees.rngs[:] = rngs[part]
                     self.kernels.move_root(trees, node, own.trees, own.origin)
                     self._own.memory = own._replace(trees=trees)
