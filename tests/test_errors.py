@@ -81,7 +81,7 @@ TRAIN_WITHOUT_TORCH = """
 import sys
 sys.modules["torch"] = None
 import plyground as pg
-for use in (lambda: pg.train, lambda: pg.agent("trained", "connect_four")):
+for use in (lambda: pg.train("dqn", "connect_four"), lambda: pg.agent("trained", "connect_four")):
     try:
         use()
     except pg.Error as error:

@@ -53,10 +53,11 @@ def test_a_command_on_a_cluster_prints_the_same(command: Any, pretended: list[st
 def test_a_collection_on_a_cluster_has_the_same_lines(command: Any, pretended: list[str], tmp_path: Path) -> None:
     words, texts = ["teach", "collect", "connect_four", "--games", "20", "--opening-plies", "4"], list[list[str]]()
     for name, on in (("here", []), ("there", ["--on", "ray"])):
-        code, out, _ = command(*words, "--out", str(tmp_path / name), *on)
+        file = tmp_path / f"{name}.ndjson"
+        code, out, _ = command(*words, "--out", str(file), *on)
         assert code == 0
         assert "positions of 20 games" in out
-        texts.append([line.partition('"ts"')[0] for line in (tmp_path / name).read_text().splitlines()])
+        texts.append([line.partition('"ts"')[0] for line in file.read_text().splitlines()])
     assert texts[0] == texts[1]
     assert pretended == ["ray"]
 

@@ -122,9 +122,12 @@ def test_every_model_plays_has_an_identity_and_fingerprints(name: str, three: pg
 def test_a_config_says_what_kind_of_model_its_run_learns(three: pg.Game) -> None:
     settings = asdict(LEARNERS["tabular"].config())
     assert (kind_of(NETWORK), kind_of(settings), kind_of({"game": "chess"})) == ("network", "table", "")
-    assert set(KINDS) == {"network", "table"}
+    assert kind_of(asdict(LEARNERS["td"].config())) == "ntuple"
+    assert set(KINDS) == {"network", "table", "ntuple"}
     assert of_config(NETWORK, three).identity == network(three, 0).identity
-    with pytest.raises(pg.InvalidValue, match="does not say what was learned: it has key, or network and encoder"):
+    with pytest.raises(
+        pg.InvalidValue, match="does not say what was learned: it has key, or tuples and length, or network and encoder"
+    ):
         of_config({"game": "three"}, three)
     del settings["gamma"]
     with pytest.raises(pg.InvalidValue, match=r"config\.toml does not say 'gamma'"):

@@ -15,8 +15,8 @@ from conftest import ROOT
 from plyground.learners.config import Tabular
 from plyground.learners.evaluation import evaluate
 from plyground.learners.training import train
+from plyground.report import figures, table
 from plyground.report import run as report
-from plyground.report import table
 from plyground.report.scores import score_table
 from plyground.runs.metrics import read_metrics
 from plyground.runs.settings import to_toml
@@ -59,7 +59,7 @@ def write_run(path: Path, config: dict[str, Any], records: list[dict[str, Any]])
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     """The figures that were saved."""
     found: list[Figure] = []
-    monkeypatch.setattr(report, "save_figure", lambda _, figure, shared: found.append(figure))
+    monkeypatch.setattr(figures, "save_figure", lambda _, figure, shared: found.append(figure))
     monkeypatch.setattr(table, "save_figure", lambda _, figure, shared: found.append(figure))
     return found
 

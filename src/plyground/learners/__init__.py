@@ -26,12 +26,12 @@ class LearnerEntry(NamedTuple):
 
 
 LEARNERS = {
-    "td": LearnerEntry("plyground.learners.td", "TD", "TDLearner", "TD(λ) with n-tuples"),
     "dqn": LearnerEntry("plyground.learners.dqn", "DQN", "DQNLearner", "deep Q-network"),
     "reinforce": LearnerEntry("plyground.learners.reinforce", "Reinforce", "ReinforceLearner", "policy gradient"),
     "a2c": LearnerEntry("plyground.learners.a2c", "A2C", "A2CLearner", "advantage actor-critic"),
     "ppo": LearnerEntry("plyground.learners.ppo", "PPO", "PPOLearner", "proximal policy optimization"),
     "alphazero": LearnerEntry("plyground.learners.alphazero", "AlphaZero", "AlphaZeroLearner", "self-play with search"),
+    "td": LearnerEntry("plyground.learners.td", "TD", "TDLearner", "TD(λ) with n-tuples"),
     "tabular": LearnerEntry("plyground.learners.tabular", "Tabular", "TabularLearner", "Q-learning and SARSA"),
     "imitation": LearnerEntry("plyground.learners.imitation", "Imitation", "ImitationLearner", "from a teacher"),
 }

@@ -22,7 +22,7 @@ import plyground
 from plyground.agents.agent import Agent
 from plyground.agents.registry import load_run
 from plyground.backend.out_of_memory import explain_out_of_memory
-from plyground.errors import InvalidValue, command, unknown
+from plyground.errors import InvalidValue, command, naming_extras, unknown
 from plyground.game import Game
 from plyground.games.typed_names import game_name
 from plyground.learners import find_learner, training
@@ -61,10 +61,12 @@ def train(
         if name not in known:
             raise unknown(f"setting of {learner}", name, known, command("train", learner, "--help"))
     settings["game"] = game.full if isinstance(game, Game) else game_name(game)
-    config = resolve(build(entry.config, settings, learner))
+    with naming_extras():
+        config = resolve(build(entry.config, settings, learner))
+        kind = entry.learner
     with new_run(path, learner, config) as run, explain_out_of_memory(SMALLER):
         lines = ShortLines(LOG.info)
-        training.train(begin(entry.learner, config, path), run, progress or lines)
+        training.train(begin(kind, config, path), run, progress or lines)
         lines.end()
     if progress is None:
         LOG.info("the run is in %s; for a report: %s", path, command("report", path))
