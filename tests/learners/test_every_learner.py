@@ -57,6 +57,29 @@ def knowledge(learner: Any) -> list[bytes]:
     return [np.ascontiguousarray(values).tobytes() for values in learner.model.present.state().values()]
 
 
+@pytest.mark.parametrize("name", [name for name in SELF_PLAY if name not in ("alphazero", "td")])
+def test_no_choice_draws_from_the_generators_that_decide_a_games_chance(name: str) -> None:
+    """They advance while a ply is played, and never while one is chosen. AlphaZero refuses such games; `td` plays in
+    compiled code (test_td.py)."""
+    game = pg.load(ROOT / "tests" / "tiny_games" / "pig.py")
+    encoder = {} if name == "tabular" else {"network": "16+value" if "value" in OWN[name]["network"] else "16"}
+    config = config_of(name, game=str(game), **{**COMMON, **OWN[name], **encoder, "opponents": ("0.8 self", "0.2 random")})
+    learner = new_learner(resolve(config))
+    batch, played = learner.games.batch, learner.games.batch.step
+    last = [batch.rngs.clone()]
+
+    def step(actions: Any) -> Any:
+        assert torch.equal(batch.rngs, last[0])
+        found = played(actions)
+        last[0] = batch.rngs.clone()
+        return found
+
+    batch.step = step
+    for _ in range(40):
+        learner.iterate()
+    assert learner.state.plies > 100
+
+
 @pytest.mark.parametrize("name", [name for name in SELF_PLAY if name != "alphazero"])  # test_alphazero.py
 def test_fifty_updates(name: str, game: pg.Game) -> None:
     """On every game, with the network that fits its first encoder: finite metrics, no illegal action."""

@@ -41,7 +41,7 @@ class Random:
         from plyground.backend.device import is_gpu  # the games are torch's: it is there
 
         if is_gpu(batch.on.name):
-            actions.copy_(batch.random_actions().where(turn, actions))
+            actions.copy_(batch.on.random_actions(batch.states, rngs).where(turn, actions))
         else:
             batch.ask(self.act, rngs, turn, actions)
 

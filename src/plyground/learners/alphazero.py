@@ -162,7 +162,7 @@ class AlphaZeroLearner:
         self.evaluator = NetworkEvaluator(self.view, self.player)
         self.search = self_play_search(config, self.view, self.evaluator)
         if plays:
-            self.search.begin(self.games.batch.states, self.games.batch.rngs)  # captured here: before a clock runs
+            self.search.begin(self.games.batch.states, self.games.choosing_rngs)  # captured here: before a clock runs
         self.images = torch.from_numpy(self.game.images).to(self.view.device)  # [SYMMETRIES, A]
         device, generators, say = self.view.device_name, [self.rng], self.state.note
         self.play_chosen = Repeated(device, self._play_chosen, generators, say)
@@ -227,7 +227,7 @@ class AlphaZeroLearner:
         self.evaluator.refresh(self.player)
         first, last = self.config.simulations_initial or self.config.simulations, self.config.simulations
         self.search.limit(first + round((last - first) * self.state.progress))
-        return self.search.search(self.games.batch.states, self.games.batch.rngs)
+        return self.search.search(self.games.batch.states, self.games.choosing_rngs)
 
     # ---- updates ----
 

@@ -154,7 +154,8 @@ class DQNLearner:
             noise = -torch.empty_like(values).exponential_(generator=self.rng).log()  # Gumbel
             return self.view.action_of(states, (values / config.exploration_temperature + noise).argmax(1))
         explores = torch.rand(len(greedy), generator=self.rng, device=device) < self.epsilons
-        return torch.where(explores, self.games.batch.random_actions(), greedy)
+        drawn = self.games.batch.on.random_actions(states, self.games.choosing_rngs)
+        return torch.where(explores, drawn, greedy)
 
     @property
     def guidance(self) -> float:

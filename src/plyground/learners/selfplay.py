@@ -81,6 +81,12 @@ class SelfPlay:
         self.side = torch.zeros(n, dtype=torch.int8, device=self.device)  # [N] the learner's side
         self.begin_games(torch.ones(n, dtype=torch.bool, device=self.device))
 
+    @property
+    def choosing_rngs(self) -> Tensor:
+        """[N] generators for whoever chooses actions: where something can be foreseen, never those that decide it. In
+        other games runs stay those of older versions."""
+        return self.agent_rngs if self.game.uncertain else self.batch.rngs
+
     def seed_agents(self, seed: int) -> None:
         self.agent_rngs.copy_(torch.from_numpy(agent_seeds(seed, len(self.agent_rngs))))
 

@@ -72,10 +72,8 @@ class TabularLearner:
         return {"td_error": sums[1] / sums[0], "q": sums[2] / sums[0]} if sums[0] else {}
 
     def _act(self, rows: NDArray[np.int64], rule: Rule, sums: NDArray[np.float64]) -> None:
-        """Choose actions in these rows, and update the values of the actions before them. Where something can be
-        foreseen, the learner draws from the agents' generators; elsewhere its runs stay those of older versions."""
-        batch = self.games.batch
-        rngs = self.games.agent_rngs if self.game.uncertain else batch.rngs
+        """Choose actions in these rows, and update the values of the actions before them."""
+        batch, rngs = self.games.batch, self.games.choosing_rngs
         games = self.table.games(batch.on.to_records(batch.states), rows, rngs.numpy(), self.actions.numpy())
         self.table.learn(games, rule, Updates(self.pending, self.played, sums), self.scratch)
 
