@@ -65,7 +65,8 @@ def test_no_choice_draws_from_the_generators_that_decide_a_games_chance(name: st
     encoder = {} if name == "tabular" else {"network": "16+value" if "value" in OWN[name]["network"] else "16"}
     config = config_of(name, game=str(game), **{**COMMON, **OWN[name], **encoder, "opponents": ("0.8 self", "0.2 random")})
     learner = new_learner(resolve(config))
-    batch, played = learner.games.batch, learner.games.batch.step
+    batch = getattr(learner, "rollout", learner).games.batch
+    played = batch.step
     last = [batch.rngs.clone()]
 
     def step(actions: Any) -> Any:

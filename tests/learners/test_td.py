@@ -47,7 +47,7 @@ def naive_sum(entries: Any, codes: Any) -> float:
 def learned_naively(learner: TDLearner, tables: Any, steps: Any) -> None:
     """What `learn_games` does to tables and steps, ply by ply in Python."""
     played, settings, one = learner.played, learner._settings(), np.float32(1)
-    alpha = np.float32(settings.alpha)
+    alpha, keep = np.float32(settings.alpha), np.float32(settings.coherence_memory)
     for game, length in enumerate(played.lengths.tolist()):
         target = played.values[game, length - 1]  # of side 0
         for k in reversed(range(length - 1)):
@@ -63,7 +63,7 @@ def learned_naively(learner: TDLearner, tables: Any, steps: Any) -> None:
             for code in codes[: learner.network.used]:
                 net, size = steps[table, code]
                 tables[table, code] += alpha * (one if size == 0 else abs(net) / size) * change
-                steps[table, code] += change, abs(change)
+                steps[table, code] = keep * net + change, keep * size + abs(change)
 
 
 @pytest.mark.parametrize("shared", [False, True])

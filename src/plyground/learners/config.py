@@ -372,17 +372,20 @@ class Tabular(RunConfig):
 class TD(RunConfig):
     """Train an n-tuple network by TD(λ)."""
 
-    tuples: Count = 200
+    tuples: Count = 80
     """groups of neighbouring cells; each has a table of all values that its cells can hold together"""
-    length: Annotated[int, Bounds(1, 18)] = 8
+    length: Annotated[int, Bounds(1, 18)] = 9
     """cells of a tuple, or as many as its table has room for: 2**18 entries"""
     shared: bool = False
     """one network for both sides, each with its own eyes; otherwise one for each side to move"""
-    alpha: Annotated[float, Bounds(0, 10)] = 1.2
+    alpha: Annotated[float, Bounds(0, 10)] = 2.0
     """initial step size, divided among the entries that a position meets; that of each entry falls as its errors cancel
     out (temporal coherence)"""
     alpha_final: Share = 0.1
     """final step size as a share of the initial one; it falls linearly over the second half of the run"""
+    coherence_memory: Share = 0.97
+    """share of its past that each update of an entry leaves to temporal coherence; 1: an entry forgets nothing, and
+    hardly moves any more after an early coming and going"""
     epsilon: Share = 0.1
     """initial probability of a random action, before which nothing is learned"""
     epsilon_final: Share = 0.1

@@ -10,10 +10,11 @@ Games are played in rounds with frozen weights, in any number of threads. Then e
 order of the games, in a thread of its own: the result is the same bit for bit for any number of threads.
 
 The step of an entry is its part of `alpha` times |sum of its changes| / sum of |changes| (temporal coherence): entries
-whose errors cancel out come to rest.
+whose errors cancel out come to rest. Both sums fade with each change, so that an entry moves again when what it stands
+for has changed.
 
 Differences from Thill and others (2014): rounds; λ-returns in place of eligibility
-traces; random openings; steps and exploration fall in the second half of a run.
+traces; random openings; fading sums; steps and exploration fall in the second half of a run.
 
 Metrics: `td_error` (mean absolute error, as a moving average); for each cycle the share of entries ever met.
 """
@@ -60,7 +61,7 @@ class TDLearner:
         if config.init:
             begin_with(model, config.init)
         self.network, self.model = model, Versions(model)
-        self.steps = np.zeros((*model.table.shape, 2), np.float32)  # of each entry: sum of changes, of their sizes
+        self.steps = np.zeros((*model.table.shape, 2), np.float32)  # of each entry: fading sums of changes, of their sizes
         self.threads = min(config.threads or available(), available())
         self.kernels, self.memories = model.kernels(PLAY), [model.memory() for _ in range(self.threads)]
         games, plies = config.games_per_round, min(config.max_plies or LONGEST, self.game.rules.MAX_PLIES)
@@ -116,6 +117,7 @@ class TDLearner:
             * (1.0 + late * (config.alpha_final - 1.0))
             / 2**self.state.rollbacks,
             epsilon=config.epsilon * (1.0 + late * (config.epsilon_final - 1.0)),
+            coherence_memory=config.coherence_memory,
             td_lambda=config.td_lambda,
             opening_plies=config.opening_plies,
             opening_share=config.opening_share,

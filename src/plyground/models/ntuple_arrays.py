@@ -10,6 +10,7 @@ class Settings(NamedTuple):
 
     alpha: float  # the step size
     epsilon: float  # the share of actions that are random
+    coherence_memory: float  # the share of the sums behind an entry's step that an update keeps
     td_lambda: float  # the share of what followed in what a position learns
     opening_plies: int  # at most so many random plies begin a game
     opening_share: float  # of the games that begin so

@@ -137,7 +137,7 @@ def play_games(
 def learn_games(
     table: int,
     entries: NDArray[np.float32],  # [E] of this table
-    steps: NDArray[np.float32],  # [E, 2] the sums of all changes and of their sizes
+    steps: NDArray[np.float32],  # [E, 2] fading sums of changes and of their sizes
     settings: Settings,
     played: Played,
     sums: NDArray[np.float64],  # [2] updates, absolute errors
@@ -147,7 +147,8 @@ def learn_games(
     A target is a mixture of what followed; a random ply says nothing about the position before it. What followed has
     the value that it had when it was played: so no table waits for another, and each has a thread of its own.
     """
-    alpha, one, zero = np.float32(settings.alpha), np.float32(1.0), np.float32(0.0)
+    alpha, keep = np.float32(settings.alpha), np.float32(settings.coherence_memory)
+    one, zero = np.float32(1.0), np.float32(0.0)
     for game in range(len(played.lengths)):
         last = played.lengths[game] - 1
         target = played.values[game, last]
@@ -168,7 +169,7 @@ def learn_games(
                 seen = steps[code, 1]
                 rate = one if seen == zero else abs(steps[code, 0]) / seen
                 entries[code] += alpha * rate * change
-                steps[code, 0] += change
-                steps[code, 1] += size
+                steps[code, 0] = keep * steps[code, 0] + change
+                steps[code, 1] = keep * seen + size
             sums[0] += 1.0
             sums[1] += abs(wanted - found)
