@@ -16,7 +16,7 @@ RULES := $(wildcard tests/games/test_*.py $(FILES:%=tests/games/*/test_%.py)) $(
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: .venv/.learn .venv/.web  ## an agent learns Connect Four before your eyes, in about two and a half minutes, compiling included
+demo: .venv/.pictures .venv/.web  ## an agent learns Connect Four before your eyes, in about a minute and a half, compiling included
 	$(BIN)/plyground train --profile connect_four_demo
 
 web: .venv/.learn .venv/.web  ## play, watch, understand and learn in a browser: a page from a server on this machine

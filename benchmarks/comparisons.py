@@ -83,7 +83,7 @@ COMPARISONS = {
     ),
     "networks": Comparison(
         "Connect Four, DQN on planes",
-        "connect_four_demo",
+        "connect_four_dqn_short",
         {name: {"network": name} for name in ("128-128-128", "512-256", "k4c64-128", "b2c32", "b4c64")},
         FOUR,
     ),

@@ -110,7 +110,8 @@ def command(*words: object) -> str:
 # ---- extras ----
 
 EXTRAS = {
-    **dict.fromkeys(("torch", "safetensors", "matplotlib"), "learn"),
+    "torch": "learn",
+    "matplotlib": "pictures",
     **dict.fromkeys(("starlette", "uvicorn", "websockets", "msgspec"), "web"),
     **dict.fromkeys(("ray", "grpc"), "ray"),
 }

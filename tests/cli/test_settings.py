@@ -38,8 +38,8 @@ def test_help_without_a_learner_says_which_options_are_whose(command) -> None:
 
 
 def test_help_with_a_profile_shows_its_defaults(command) -> None:
-    text = " ".join(command("train", "--profile", "connect_four_demo", "--help")[1].split())
-    assert "Options of dqn, as connect_four_demo sets them" in text
+    text = " ".join(command("train", "--profile", "connect_four_dqn_short", "--help")[1].split())
+    assert "Options of dqn, as connect_four_dqn_short sets them" in text
     assert re.search(r"--opening-plies INT [^)]*\) \(default: 24\)", text)
 
 
@@ -49,12 +49,12 @@ def test_every_profile_says_first_how_long_it_takes(command) -> None:
     code, out, _ = command("profiles")
     assert code == 0
     assert len(profile_rows()) == len(profiles())
-    assert re.search(r"connect_four_demo +dqn +connect_four +Two minutes on two cores\n", out)
+    assert re.search(r"connect_four_dqn_short +dqn +connect_four +Two minutes on two cores\n", out)
     assert "collect + imitation + dqn + verify" in out
 
 
 def test_a_profile_is_shown_beside_the_defaults(command) -> None:
-    code, out, _ = command("profiles", "connect_four_demo")
+    code, out, _ = command("profiles", "connect_four_dqn_short")
     assert code == 0
     assert re.search(r"opening_plies +24 +\(without it: -1\)", out)
     assert re.search(r"num_envs +512\n", out), "as without it"

@@ -149,8 +149,8 @@ def test_policy_gradients_have_the_same_commands(word: str, tmp_path: Path, comm
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "dqn", "--profile", "connect_for_demo"], "did you mean 'connect_four_demo'"),
-        (["train", "dqn", "--profile", "connect_four_demo", "--game", "chess"], "is for connect_four, not for chess"),
+        (["train", "td", "--profile", "connect_for_demo"], "did you mean 'connect_four_demo'"),
+        (["train", "td", "--profile", "connect_four_demo", "--game", "chess"], "is for connect_four, not for chess"),
         (["train", "dqn", "--game", "nothing"], "no game"),
         (["train", "dqn", "--encoder", "nothing"], "no encoder"),
         (["train", "dqn", "--network", "nothing"], "no network"),
@@ -178,7 +178,7 @@ def test_policy_gradients_have_the_same_commands(word: str, tmp_path: Path, comm
         (["train", "dqn", "chess", "sequence"], "train takes LEARNER [GAME]; two games are named: chess sequence"),
         (["train", "dqn", "conect_four"], "no game 'conect_four'; did you mean 'connect_four'"),
         (["train", "dqn", "chess", "--game", "sequence"], "two games are named: chess and --game sequence"),
-        (["train", "ppo", "--profile", "connect_four_demo"], "is for dqn: plyground train --profile connect_four_demo"),
+        (["train", "ppo", "--profile", "connect_four_demo"], "is for td: plyground train --profile connect_four_demo"),
         (["train", "chess", "--profile", "connect_four_demo"], "is for connect_four, not for chess"),
         (["train", "dqn", "--opponents", "1 nobody"], "no agent"),
         (["train", "tabluar"], "no learner 'tabluar'; did you mean 'tabular'? known: dqn, "),

@@ -21,7 +21,8 @@ REQUIREMENT = re.compile(
     r"(?P<name>[\w.-]+)(\[(?P<extras>[^]]+)\])?(>=(?P<least>[\w.]+))?.*?(extra == [\"'](?P<extra>\w+)[\"'])?"
 )
 PURPOSES = {
-    "learn": "learning, networks and pictures",
+    "learn": "networks, and learning with them",
+    "pictures": "pictures of boards and learning curves",
     "web": "the page in a browser",
     "tensorboard": "a run's metrics in TensorBoard",
     "gymnasium": "Gymnasium environments",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import importlib.util
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any
@@ -76,7 +75,6 @@ class House:
             games=self.catalogue.infos(),
             tables=self.tables.store.newest(LISTED),
             runs=self.runs.infos(),
-            can_learn=importlib.util.find_spec("torch") is not None,
         )
 
     def enter(self, page: Page) -> bool:

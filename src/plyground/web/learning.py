@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from plyground.errors import Error, InvalidValue, check_installed, command, counted, shorten, unknown
+from plyground.errors import Error, InvalidValue, command, counted, shorten, unknown
 from plyground.game import Game
 from plyground.play.saved import RUN_HEAD, RUN_OUTCOME
 from plyground.runs.directory import steps_of
@@ -153,8 +153,7 @@ class Runs:
     # ---- processes ----
 
     async def start_demo(self) -> None:
-        """Train an agent on Connect Four for two minutes."""
-        check_installed("torch")
+        """Train an agent on Connect Four for a minute."""
         async with self.starting:
             self._check_free()
             names = (f"{DEMO_NAME}-{number}" for number in count(1))

@@ -131,8 +131,6 @@ class Welcome(Sent, frozen=True):
     games: list[GameInfo]
     tables: list[TableInfo]
     runs: list[RunInfo]
-    can_learn: bool
-    """whether the extra `learn` is installed"""
 
 
 class Tables(Sent, frozen=True):

@@ -162,7 +162,7 @@ class Follow(Asked, frozen=True, kw_only=True):
 
 
 class StartDemo(Asked, frozen=True, kw_only=True):
-    """Train an agent on Connect Four for two minutes. Answer: `runs` with the new run, then its `curves`."""
+    """Train an agent on Connect Four for a minute. Answer: `runs` with the new run, then its `curves`."""
 
 
 class StopRun(Asked, frozen=True, kw_only=True):

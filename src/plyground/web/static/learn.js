@@ -95,15 +95,13 @@ export class LearnView {
       disabled: Boolean(running),
       "data-key": "start",
     });
-    const sentence = this.app.canLearn
-      ? "An agent learns Connect Four before your eyes, in about two minutes. Play against it while it learns."
-      : "Learning needs the extra `learn`; in Plyground's folder: pip install -c constraints.txt -e '.[learn]'";
+    const sentence = "An agent learns Connect Four before your eyes, in about a minute. Play against it while it learns.";
     redraw(
       this.demo,
       h("h2", {}, "See an agent learn"),
       h("p", {}, sentence),
-      ...(this.app.canLearn ? [h("div", { class: "row" }, start, ...(running ? this.#runButtons(running) : []))] : []),
-      ...(this.app.canLearn ? [this.others] : []),
+      h("div", { class: "row" }, start, ...(running ? this.#runButtons(running) : [])),
+      this.others,
       ...(running
         ? [
             h(

@@ -11,7 +11,7 @@ import { WatchView } from "./watch.js";
 
 /**
  * What all views share.
- * @typedef {{connection: Connection, games: any[], tables: any[], runs: any[], canLearn: boolean}} App
+ * @typedef {{connection: Connection, games: any[], tables: any[], runs: any[]}} App
  */
 
 const VIEWS = { "": PlayView, watch: WatchView, learn: LearnView, table: TableView };
@@ -19,7 +19,7 @@ const VIEWS = { "": PlayView, watch: WatchView, learn: LearnView, table: TableVi
 class Page {
   constructor() {
     this.view = null;
-    this.app = { games: [], tables: [], runs: [], canLearn: false, connection: null };
+    this.app = { games: [], tables: [], runs: [], connection: null };
     const connection = new Connection((up, why) => this.#connected(up, why));
     this.app.connection = connection;
     connection.on("welcome", (message) => this.#welcome(message));
@@ -36,8 +36,8 @@ class Page {
     if (!up) this.lost = true;
   }
 
-  #welcome({ games, tables, runs, can_learn: canLearn }) {
-    Object.assign(this.app, { games, tables, runs, canLearn });
+  #welcome({ games, tables, runs }) {
+    Object.assign(this.app, { games, tables, runs });
     if (!this.view) this.#route();
     else if (this.lost) this.view.reconnect?.();
     else this.view.changed?.();
