@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import TINY
+from conftest import EVERY_GAME, TESTS, TINY
+from plyground.games.rng import STEP, agent_seeds, scatter, seeds
 from plyground.kernels import threads
+
+PIG = str(TESTS / "tiny_games" / "pig.py")
 
 
 def test_the_final_state_stays_visible_when_a_fresh_game_takes_its_place(connect_four: pg.Game) -> None:
@@ -210,3 +213,95 @@ def test_a_name_stands_for_a_game_and_a_batch_says_what_it_is() -> None:
 def test_arguments_in_the_wrong_order_are_answered_with_the_right_one() -> None:
     with pytest.raises(pg.InvalidValue, match=r"such as Batch\('chess', 64\); 'chess' is no number of games"):
         pg.Batch(64, "chess")  # pyright: ignore
+
+
+# ---- the states after all legal actions ----
+
+
+def after_some_plies(word: str, n: int = 12, seed: int = 4) -> pg.Batch:
+    batch = pg.Batch(word, n, seed=seed)
+    for ply in range(9):
+        actions = batch.random_actions()
+        actions[ply::9] = batch.legal_list()[0][ply::9, 0]
+        batch.step(actions)
+    return batch
+
+
+def played_one_by_one(batch: pg.Batch, row: int, actions: list[int], generator: np.uint64) -> list[pg.Position]:
+    """The positions after the actions, in the world that the next number of a generator draws."""
+    with np.errstate(over="ignore"):
+        rngs = scatter(np.array([generator]) + STEP)
+    position = pg.Position(batch.game, batch.states[row : row + 1])
+    if batch.game.rules.hidden:
+        batch.game.kernels().determinize_all(position.states, np.array([position.seat], np.int32), rngs)
+    return [pg.Position(batch.game, position.states, rngs=rngs).play(action) for action in actions]
+
+
+@pytest.mark.parametrize("word", [*EVERY_GAME, PIG])
+def test_children_are_what_a_position_becomes(word: str) -> None:
+    batch, rngs = after_some_plies(word), seeds(8, 12)
+    actions, counts = batch.legal_list()
+    before, own, given = batch.states.copy(), batch.rngs.copy(), rngs.copy()
+    children = batch.children(actions, rngs)
+    assert children.dtype == batch.states.dtype
+    assert children.shape == actions.shape
+    for row, count in enumerate(counts):
+        legal = actions[row, :count].tolist()
+        twins = played_one_by_one(batch, row, legal, given[row])
+        assert children[row, :count].tobytes() == b"".join(each.states.tobytes() for each in twins)
+        assert not children[row, count:].tobytes().strip(b"\0")
+    assert (batch.states == before).all()
+    assert (batch.rngs == own).all()
+    with np.errstate(over="ignore"):
+        assert (rngs == (given + STEP if batch.game.uncertain else given)).all()
+    few = batch.children(actions[:, :2], given)
+    assert (few == children[:, :2]).all()
+
+
+def test_children_follow_neither_the_dice_to_come_nor_hidden_cards() -> None:
+    for word in (PIG, "sequence", TINY[0]):
+        batch = after_some_plies(word)
+        actions, _ = batch.legal_list()
+        first = batch.children(actions, seeds(8, 12))
+        batch.rngs[:] = seeds(99, 12)  # another chance will decide
+        batch.states[:] = batch.game.redrawn(batch.states, agent_seeds(5, 12))  # and others' cards differ
+        assert (batch.children(actions, seeds(8, 12)) == first).all(), word
+        assert (batch.children(actions, seeds(9, 12)) != first).any(), word
+
+
+def test_a_child_says_nothing_of_the_die_that_falls() -> None:
+    """In Pig: each face after each, as often as chance has it; all faces are equally likely."""
+    batch, faces = pg.Batch(PIG, 6000, seed=1), np.zeros((6, 6))
+    for _ in range(3):
+        batch.states["turn"] = 0
+        own = batch.rngs.copy()
+        child = batch.children(batch.legal_list()[0])[:, 0]
+        assert (batch.rngs == own).all()
+        batch.step(np.zeros(6000, np.int32))
+        foreseen, fallen = (np.where(each["turn"] == 0, 0, each["turn"] - 1) for each in (child, batch.next_states))
+        np.add.at(faces, (foreseen, fallen), 1)
+    expected = 18000 / 36
+    assert ((faces - expected) ** 2 / expected).sum() < 75  # chi squared of 35 degrees: one in ten thousand
+
+
+def test_children_of_actions_that_are_not_legal_are_refused(connect_four: pg.Game) -> None:
+    batch = pg.Batch(connect_four, 2)
+    for _ in range(6):
+        batch.step([0, 1])
+    for wrong in (0, 7, 2**31 - 1):
+        with pytest.raises(pg.IllegalAction, match=f"row 0: {wrong} is not legal"):
+            batch.children(np.array([[3, wrong], [0, -1]], np.int32))
+    for odd in ([[0], [0]], np.zeros(2, np.int32), np.zeros((3, 1), np.int32), np.zeros((2, 1))):
+        with pytest.raises(pg.InvalidValue, match=r"as legal_list returns them, \[2, K\] int32"):
+            batch.children(odd)
+    assert batch.children(np.zeros((2, 0), np.int32)).shape == (2, 0)
+
+
+def test_what_chance_may_bring_has_its_mean_over_children() -> None:
+    """A state's children, drawn again and again: the mean of a roll in Pig is that of a die."""
+    batch, found = pg.Batch(PIG, 1, seed=1), list[int]()
+    for _ in range(3000):
+        child = batch.children(np.zeros((1, 1), np.int32))[0, 0]
+        found.append(int(child["turn"]) if child["to_move"] == 0 else 1)
+    assert abs(np.mean(found) - 3.5) < 0.15
+    assert set(found) == {1, 2, 3, 4, 5, 6}

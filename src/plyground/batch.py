@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from plyground.backend.clock import timed
 from plyground.backend.games import Array, on_device
 from plyground.errors import IllegalAction, InvalidValue, counted, is_whole, shown
 from plyground.game import Game, load
-from plyground.games.rng import seeds
+from plyground.games.rng import agent_seeds, seeds
 from plyground.kernels import threads as threading
 from plyground.kernels.arrays import Step
 from plyground.position import Position
@@ -44,7 +45,7 @@ class Batch:
         every action is legal; with `check`, a `step` on a GPU synchronises once."""
         check_sizes(n, max_plies, threads)
         game = load(game)
-        self.game, self.check = game, check
+        self.game, self.check, self.seed = game, check, seed
         self.max_plies = max_plies or 2**31 - 1
         self.threads = threads or threading.available()
         self.on = on = on_device(game, device)
@@ -95,6 +96,31 @@ class Batch:
         step = Step(empty((n,), np.float32), empty((n,), np.bool_), empty((n,), np.bool_))
         on.run_rows(on.kernels.step_all, n, (self._games, chosen, step), (self.max_plies, on.fresh), self.threads)
         return step
+
+    def children(self, actions: Array, rngs: Array | None = None) -> Array:
+        """[N, K] the states after each of `actions` [N, K] int32 (-1: none), as `legal_list` returns them: afterstates.
+
+        None of them is what a `step` will bring. Hidden cards are drawn anew as the seat to act may know them, and so
+        are dice, once for all children of a row: from `rngs` [N] uint64, which advance, or from `redraw_rngs`. A state
+        may be long: `actions[:, :counts.max()]` has fewer columns. `children[actions >= 0]` is what `encode` reads.
+        """
+        n, on = len(self), self.on.on
+        if getattr(actions, "dtype", None) != on.dtype(np.int32) or actions.ndim != 2 or len(actions) != n:
+            raise InvalidValue(f"children takes the actions of {n} rows as legal_list returns them, [{n}, K] int32")
+        lists = on.int32(actions, False)
+        if self.check:
+            rows, most = on.from_numpy(np.arange(n)[:, None]), self.game.num_actions - 1
+            legal = (lists <= most) & self.legal_mask()[rows, lists.clip(0, most)]
+            bad = on.to_numpy((lists >= 0) & ~legal)  # [N, K]
+            if bad.any():
+                row, column = np.argwhere(bad)[0].tolist()
+                raise IllegalAction(f"row {row}: {self.position(row).refusal(int(lists[row, column]))}")
+        return self.on.children(self.states, lists, self.redraw_rngs if rngs is None else rngs, self.threads)
+
+    @functools.cached_property
+    def redraw_rngs(self) -> Array:
+        """[N] uint64 for redraws: by no calculation do they lead to the generators that decide the games' chance."""
+        return self.on.on.from_numpy(agent_seeds(self.seed, len(self)))
 
     def random_play(self, plies: int) -> Array:
         """Play `plies` random actions in every row, game after game; [4] how many games ended with each outcome.

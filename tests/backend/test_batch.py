@@ -12,18 +12,19 @@ import pytest
 import torch
 
 import plyground as pg
-from conftest import JIT, ROOT
+from conftest import JIT, ROOT, TESTS
 from plyground.agents.registry import make
 from plyground.backend.device import SIMULATED
 from plyground.games.rng import draw
 
 STEPS = 60 if JIT else 6
+PIG = str(TESTS / "tiny_games" / "pig.py")
 
 
 def same(array: Any, tensor: torch.Tensor) -> bool:
     """Whether they hold the same bytes, of the same type and shape; records are rows of bytes."""
     if array.dtype.names:
-        array = array.view(np.uint8).reshape(len(array), array.dtype.itemsize)
+        array = array.view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
     found = tensor.cpu().numpy()
     return array.dtype == found.dtype and array.shape == found.shape and array.tobytes() == found.tobytes()
 
@@ -192,6 +193,27 @@ def test_games_begin_after_random_plies(game: pg.Game, device: str) -> None:
         if not played.over:
             assert played == batch.position(row)
             assert played.rngs[0] == batch.position(row).rngs[0]
+
+
+@pytest.mark.parametrize("word", ["connect_four", "chess", "sequence", PIG])
+def test_children_are_the_same_of_arrays_and_tensors(word: str) -> None:
+    arrays, tensors = pg.Batch(word, 5, seed=3), pg.Batch(word, 5, seed=3, device="cpu")
+    for _ in range(2):
+        actions, counts = arrays.legal_list()
+        children, found = arrays.children(actions), tensors.children(tensors.legal_list()[0])
+        assert same(children, found)
+        assert_same_games(arrays, tensors)
+        assert same(arrays.redraw_rngs, tensors.redraw_rngs)
+        name = next(iter(arrays.game.encoders))
+        flat = found[torch.from_numpy(actions >= 0)]  # [M, bytes]
+        assert len(flat) == counts.sum()
+        assert same(arrays.encode(name, children[actions >= 0]), tensors.encode(name, flat))
+        most = int(counts.max())
+        assert same(arrays.children(actions[:, :most]), tensors.children(torch.from_numpy(actions)[:, :most]))
+        arrays.random_play(7)
+        tensors.random_play(7)
+    with pytest.raises(pg.IllegalAction, match="row 3: 9999 is not legal"):
+        tensors.children(torch.where(torch.arange(5) == 3, 9999, -1)[:, None].int())
 
 
 def test_an_agent_that_acts_on_records_is_asked_in_some_rows(connect_four: pg.Game, device: str) -> None:

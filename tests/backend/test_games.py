@@ -63,6 +63,18 @@ def test_steps_lists_and_masks_are_the_same(game: pg.Game) -> None:
         assert all(map(same, cpu.legal_list(records), gpu.legal_list(rows)))
 
 
+def test_children_are_the_same(game: pg.Game) -> None:
+    cpu, gpu = both(game)
+    cpu.random_play(PLIES)
+    gpu.random_play(PLIES)
+    for _ in range(2):  # the second from other redraws
+        actions, rows = cpu.legal_list()[0][:, :20], gpu.legal_list()[0][:, :20]
+        children = cpu.children(actions)
+        assert same(children.view(np.uint8).reshape(*actions.shape, -1), gpu.children(rows))
+        assert same(cpu.redraw_rngs, gpu.redraw_rngs)
+        assert_same_games(cpu, gpu)
+
+
 def test_every_encoder_writes_the_same(game: pg.Game) -> None:
     cpu, gpu = both(game)
     cpu.random_play(PLIES)

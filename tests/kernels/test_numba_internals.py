@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -229,3 +231,28 @@ def test_nothing_else_uses_numbas_insides() -> None:
         if path.name != "numba_internals.py":
             text = path.read_text()
             assert not [mark for mark in marks if mark in text], path
+
+
+def test_machine_code_of_other_processes_for_other_records_is_told_apart(tmp_path: Path) -> None:
+    """By its name: numba's own numbers are the same in each process (plyground.kernels.numba_internals)."""
+    (tmp_path / "counts.py").write_text(
+        "import sys\n"
+        "import numpy as np\n"
+        "from numba import njit\n"
+        "import plyground.kernels.numba_internals\n"
+        "@njit\n"
+        "def part(row, depth):\n"  # which calls itself, so that it is not inlined
+        "    return part(row, depth - 1) if depth > 0 else len(row['numbers'])\n"
+        "@njit(cache=True)\n"
+        "def count(rows, depth):\n"
+        "    return part(rows[0], depth)\n"
+        "for size in map(int, sys.argv[1:]):\n"
+        "    print(count(np.zeros(1, np.dtype([('numbers', np.int8, (size,))], align=True)), 2))\n"
+    )
+
+    def counted(*sizes: str) -> list[str]:
+        command = [sys.executable, str(tmp_path / "counts.py"), *sizes]
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    assert [counted("3"), counted("5"), counted("3", "5")] == [["3"], ["5"], ["3", "5"]], f"{VERSION}: see above"

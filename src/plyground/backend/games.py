@@ -187,6 +187,18 @@ class DeviceGame:
         over_parts(lambda *part: loop(*part, game.work(), game.scratch()), len(rows), threads, *arrays)
         return drawn
 
+    @timed("rules")
+    def children(self, states: Array, actions: Array, rngs: Array, threads: int = 1) -> Array:
+        """[N, K] the states after each of the actions [N, K] int32, up to a row's first -1; then zeros. What chance or
+        hidden cards may bring is drawn anew, from the generators [N], which advance."""
+        shape, rows = (len(states), actions.shape[1]), self.rows(states)
+        dtype, word = self.rules.STATE, self.rules.STATE.alignment
+        children = self.zeros(shape, dtype)
+        arrays = self.records(rows), self.words(rows, word), rngs, actions, self.on.view(children, shape, dtype)
+        words = self.on.view(children, (*shape, dtype.itemsize // word), f"u{word}")
+        self.run_rows(self.kernels.play_children, len(rows), (*arrays, words), (), threads)
+        return children
+
     def first_illegal(self, states: Array, actions: Array, threads: int = 1) -> int:
         """The first row whose action [N] int32 is not legal, or -1."""
         game, loop, found = self.game, self._mask_kernels().first_illegal, list[int]()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from plyground.games.interface import RUNNING
 from plyground.games.rng import below
 from plyground.kernels.arrays import Games, Legal, Step
-from plyground.kernels.rules import SIZE, begin_row, draw_action, is_legal, open_row, step_row
+from plyground.kernels.rules import SIZE, begin_row, children_row, draw_action, is_legal, open_row, step_row
 from plyground.kernels.slots import (
     CHANCE,
     MAX_LEGAL,
@@ -63,6 +63,20 @@ def open_games(games: Games, begins: Bools, opening_plies: Ints, fresh: Words, w
     for i in range(cuda.grid(1), len(games.states), cuda.gridsize(1)):
         if begins[i]:
             open_row(i, games, opening_plies[i], fresh, work[cuda.grid(1)], actions)
+
+
+@cuda.jit(cache=True)
+def play_children(
+    states: Records,
+    words: Words,
+    rngs: Rngs,
+    actions: Ints,
+    children: Records,
+    child_words: Words,
+    work: Records,
+) -> None:
+    for i in range(cuda.grid(1), len(states), cuda.gridsize(1)):
+        children_row(i, states, words, rngs, actions, children, child_words, work[cuda.grid(1)])
 
 
 @cuda.jit(cache=True)

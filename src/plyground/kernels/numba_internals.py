@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
 import os
 import secrets
 import sys
@@ -22,6 +23,7 @@ from typing import Any, NoReturn
 
 from numba import njit
 from numba.core import event, ir
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError as NumbaError
@@ -116,6 +118,10 @@ def operations(function: Any) -> Iterator[tuple[int, str, Any]]:
 
 
 # ---- its files of machine code ----
+
+# numba numbers functions and record types as a process meets them, and names machine code by these numbers. Code of two
+# processes for records of other sizes could have one name; a third, which loaded both, called the one for the other.
+FunctionIdentity._unique_ids = itertools.count(secrets.randbits(62))  # pyright: ignore[reportPrivateUsage]
 
 
 class CheckedFile:

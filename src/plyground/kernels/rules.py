@@ -14,11 +14,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from plyground.games.interface import RUNNING, State, value_for
-from plyground.games.rng import Rng, below
+from plyground.games.rng import Rng, below, next_bits
 from plyground.kernels.arrays import Games, Step
 from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import (
     CHANCE,
+    HIDDEN,
     MAX_LEGAL,
     STATE,
     count_legal,
@@ -97,6 +98,36 @@ def draw_action(rng: Rng, actions: Ints, count: int) -> np.int32:
     return actions[below(rng, count)] if count else np.int32(-1)
 
 
+@uncounted_body
+def children_row(
+    i: int, states: Records, words: Words, rngs: Rngs, actions: Ints, children: Records, child_words: Words, work: State
+) -> None:
+    """Fill the first of `children` [N, K] in row i with the states after its `actions` [N, K], up to the first -1.
+
+    What the seat to act cannot see is drawn anew, once for all of them, and all meet the same chances: both come from
+    row i's generator, which this takes one number from.
+    """
+    count, rng = 0, rngs[i : i + 1]
+    while count < actions.shape[1] and actions[i, count] >= 0:
+        count += 1
+    if count == 0:
+        return
+    for k in range(SIZE):
+        child_words[i, 0, k] = words[i, k]
+    after = luck = rng[0]
+    if CHANCE or HIDDEN:
+        seed = next_bits(rng)
+        after, rng[0] = rng[0], seed
+        determinize(children[i, 0], seat(states[i]), rng)
+        luck = rng[0]
+    for c in range(count - 1, -1, -1):  # the first last: the others are copies of it
+        for k in range(SIZE):
+            child_words[i, c, k] = child_words[i, 0, k]
+        rng[0] = luck
+        play(children[i, c], actions[i, c], rng, work)
+    rng[0] = after
+
+
 @njit
 def is_legal(action: int, actions: Ints, count: int) -> bool:
     """Whether an action is among the first `count` of `actions`, which ascend."""
@@ -161,6 +192,21 @@ def open_games(games: Games, begins: Bools, opening_plies: Ints, fresh: Words, w
     for i in range(len(games.states)):
         if begins[i]:
             open_row(i, games, opening_plies[i], fresh, work[0], actions)
+
+
+@uncounted_loop
+def play_children(
+    states: Records,
+    words: Words,  # [N, SIZE] the same as unsigned integers of STATE's alignment
+    rngs: Rngs,
+    actions: Ints,  # [N, K]
+    children: Records,  # [N, K]
+    child_words: Words,  # [N, K, SIZE] the same
+    work: Records,
+) -> None:
+    """The states after several actions of each row; see `children_row`."""
+    for i in range(len(states)):
+        children_row(i, states, words, rngs, actions, children, child_words, work[0])
 
 
 @njit(cache=True, nogil=True)
