@@ -47,8 +47,8 @@ class Group:
     layers: int = 1
     """several cells on each square, such as the two pieces of a union"""
     words: tuple[str, ...] = ()
-    """for people: what the values 1, 2, ... mean, layer after layer: `own pawn`, `their locked chip`, `corner`; the last
-    word is the kind of the scene's item; otherwise they are numbers"""
+    """for people, what the values 1, 2, ... mean, layer after layer: `own pawn`, `their locked chip`, `corner`; what is
+    `own` or `their` is an item of the scene, whose kind is the last word; otherwise they are numbers"""
 
     def __post_init__(self) -> None:
         if not (is_whole(self.size, 1) and is_whole(self.layers, 1) and is_whole(self.values, 2, MOST_VALUES)):
@@ -88,12 +88,12 @@ class Cells:
         self.names = names or self._numbers
         sizes = [group.count for group in self.groups]
         self.count = sum(sizes)
-        names = [group.name for group in self.groups]
-        if len(set(names)) < len(names):
-            raise InvalidValue(f"groups of cells have different names, not {', '.join(names)}")
+        titles = [group.name for group in self.groups]
+        if len(set(titles)) < len(titles):
+            raise InvalidValue(f"groups of cells have different names, not {', '.join(titles)}")
         ends = np.cumsum(sizes).tolist()
         self.places: Mapping[str, slice] = {
-            name: slice(end - size, end) for name, size, end in zip(names, sizes, ends, strict=True)
+            name: slice(end - size, end) for name, size, end in zip(titles, sizes, ends, strict=True)
         }
         """by the names of the groups: where their cells are"""
         self.values = np.repeat(np.array([group.values for group in self.groups], np.int32), sizes)  # [count]
@@ -123,11 +123,8 @@ class Cells:
 
     def in_words(self, cell: int, value: int) -> str:
         """What a value of a cell means."""
-        for group in self.groups:
-            if cell < group.count:
-                break
-            cell -= group.count
-        return group.word(cell, value)
+        group = next(group for group in self.groups if cell < self.places[group.name].stop)
+        return group.word(cell - self.places[group.name].start, value)
 
     @functools.cached_property
     def neighbours(self) -> tuple[NDArray[np.int32], ...]:

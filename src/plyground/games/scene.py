@@ -137,35 +137,3 @@ def listed(picture: str, actions: Iterable[str], line: str) -> Scene:
 def listed_click(name: str) -> str:
     """The click for an action of such a game."""
     return f"action:{name}"
-
-
-# ---- as characters ----
-
-FIGURES = {"disc": "●○", "chip": "●○", "pawn": "♙♟", "knight": "♘♞", "bishop": "♗♝", "rook": "♖♜"} | {
-    "queen": "♕♛",
-    "king": "♔♚",
-}
-OTHERS = "+"  # whatever belongs to nobody
-
-
-def drawn(zone: Zone) -> str:
-    """A board as characters, three for each cell: `[●]` a marked one, ` · ` an empty one. Cards are left out."""
-    lines = list[str]()
-    for y in range(zone.rows):
-        cells = zone.cells[y * zone.columns : (y + 1) * zone.columns]
-        label = zone.row_labels[y] if zone.row_labels else ""
-        lines.append((f"{label:>2} " if label else "") + "".join(map(_drawn_cell, cells)))
-    if zone.column_labels:
-        lines.append(("   " if zone.row_labels else "") + "".join(f" {name} " for name in zone.column_labels))
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _drawn_cell(cell: Cell) -> str:
-    items = [item for item in cell.items if not item.kind.startswith("card:")]
-    shown = "".join(
-        OTHERS if item.side is None else FIGURES.get(item.kind, f"{item.kind[:1].upper()}{item.kind[:1]}")[item.side]
-        for item in items
-    )
-    if cell.marks:
-        return f"[{shown or ' '}]"
-    return f" {shown or '·'}".ljust(3)

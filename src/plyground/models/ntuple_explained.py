@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plyground.game import Game
 from plyground.games.cells import Cells
 from plyground.games.interface import RUNNING
 from plyground.games.rng import agent_seeds, seeds
@@ -30,10 +29,10 @@ from plyground.models.model import Reason
 from plyground.models.ntuple import NTuple
 from plyground.position import Position
 
-Ints = NDArray[np.int64]
+Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 GAMES, PLIES, RANDOM = 64, 120, 0.3  # of the network against itself: games at a time, plies, the share of random ones
-LEAST_MET = 30  # positions in which a pattern is met that is shown
+LEAST_MET, LEAST_PART = 30, 1e-4  # of a shown pattern: the positions that meet it; its rank, as a part of the highest
 REDRAWS = 8  # of what chance and hidden cards may bring after a move
 LEAST_CELLS = 6  # among which one can stand out
 OUTLYING, LEAST_SPREAD = 2.5, 0.02  # of a value between -1 and 1
@@ -57,7 +56,8 @@ class Pattern:
 
 
 def find_patterns(model: NTuple, top: int, seed: int = 0) -> list[Pattern]:
-    """For each table the `top` patterns of several cells, and the `top` of one; at most one of each tuple."""
+    """For each table the `top` patterns of several cells, and the `top` of one; of those that hold the same and differ
+    in empty cells alone, the first, and at most one of each tuple."""
     starts = np.unique(model.weights["start"][0][: model.used])  # [T] the first entry of each tuple
     sizes, found = model.game.cells.values, list[Pattern]()
     for table, codes in enumerate(codes_met(model, seed)):
@@ -68,18 +68,17 @@ def find_patterns(model: NTuple, top: int, seed: int = 0) -> list[Pattern]:
         first = np.diff(codes, axis=1, prepend=-1) != 0  # of equal codes of a position
         met = np.unique(codes[first], return_counts=True)[1]  # positions, in the order of `entries`
         rank = np.where(met >= LEAST_MET, looks * weights**2, 0.0)
-        left = {True: top, False: top}  # for tuples of one cell, and of several
-        shown = set[int]()
-        for k in np.lexsort((entries, -rank)).tolist():
-            cells = model.tuples[tuples[k]]
-            if rank[k] == 0.0 or not any(left.values()):
-                break
-            if tuples[k] not in shown and left[len(cells) == 1]:
-                left[len(cells) == 1] -= 1
-                shown.add(int(tuples[k]))
-                values = np.unravel_index(entries[k] - starts[tuples[k]], sizes[cells], order="F")
-                share = float(met[k] / len(codes))
-                found.append(Pattern(table, cells, [int(value) for value in values], float(weights[k]), share))
+        single = np.array([len(walk) == 1 for walk in model.tuples])[tuples]
+        for kind in (~single, single):
+            of_kind = np.flatnonzero(kind & (rank > LEAST_PART * max(rank, default=0.0)))
+            shown = set[Any]()
+            for k in of_kind[np.lexsort((entries[of_kind], -rank[of_kind]))].tolist():
+                cells = model.tuples[tuples[k]]
+                values = [int(each) for each in np.unravel_index(entries[k] - starts[tuples[k]], sizes[cells], "F")]
+                held = frozenset((cell, value) for cell, value in zip(cells, values, strict=True) if value)
+                if len(shown) < 2 * top and not {int(tuples[k]), held} & shown:
+                    shown |= {int(tuples[k]), held}
+                    found.append(Pattern(table, cells, values, float(weights[k]), float(met[k] / len(codes))))
     return found
 
 
@@ -88,7 +87,7 @@ def codes_met(model: NTuple, seed: int) -> list[Ints]:
     game, kernels, rng = model.game, model.game.kernels(), np.random.default_rng(seed)
     states, rngs, own = np.repeat(game.blank, GAMES), seeds(seed, GAMES), agent_seeds(seed, GAMES)
     kernels.reset_all(states, game.blank, rngs)
-    seats, found = np.empty(GAMES, np.int32), [[np.empty((0, model.used), np.int64)] for _ in model.table]
+    seats, found = np.empty(GAMES, np.int32), [[np.empty((0, model.used), np.int32)] for _ in model.table]
     for ply in range(PLIES):
         kernels.seats_to_act(states, seats)
         best, actions, _ = model.choose(states, own)
@@ -112,7 +111,7 @@ def codes_met(model: NTuple, seed: int) -> list[Ints]:
 def codes_of(model: NTuple, cells: NDArray[Any]) -> Ints:
     """[N, used] the codes of cells [N, count]."""
     start, powers = model.weights["start"][0][: model.used], model.weights["powers"][0][:, : model.used]
-    return start + (cells.astype(float) @ powers.astype(float)).astype(np.int64)  # exact, and quicker than of integers
+    return start + cells.astype(np.int32) @ powers
 
 
 def viewers(model: NTuple, states: NDArray[np.void], movers: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -133,6 +132,26 @@ def tables_of(model: NTuple, states: NDArray[np.void], views: NDArray[np.int32])
 
 
 # ---- patterns for people ----
+
+
+class Learned(NamedTuple):
+    """The patterns of one table."""
+
+    title: str
+    """when it judges, and for whom"""
+    boards: list[Pattern]
+    single: list[Pattern]
+    """of one cell"""
+
+
+def learned(model: NTuple, top: int) -> list[Learned]:
+    """The `top` patterns of each table, and as many of one cell."""
+    found, tables = find_patterns(model, top), range(len(model.table))
+    parts = [
+        [[each for each in found if each.table == k and (len(each.cells) == 1) == one] for one in (False, True)]
+        for k in tables
+    ]
+    return [Learned(title_of(model, k), *parts[k]) for k in tables]
 
 
 def title_of(model: NTuple, table: int) -> str:
@@ -171,7 +190,7 @@ def scene_of(model: NTuple, pattern: Pattern) -> Scene:
         printed = [item for item in cell.items if item.side is None]  # on the board itself
         items = tuple(dict.fromkeys([*printed, *held.get(cell.name, ())]))
         drawn.append(replace(cell, items=items, marks=("pattern",) if cell.name in held else ()))
-    caption = f"{pattern.weight:+.3f} in {pattern.share:.1%}"
+    caption = f"adds {pattern.weight:+.3f}, met in {pattern.share:.1%}"
     return Scene((replace(board, cells=tuple(drawn)),), caption)
 
 
@@ -227,15 +246,15 @@ class Changes:
         view, table = int(views[0]), model.table[tables_of(model, after.states, views)[0]]
         (held,) = model.game.write_cells(after.states, view)
         there = np.flatnonzero((held > 0) & self.tried)  # [K]
-        without = np.repeat(held[None], len(there) + 1, axis=0)  # [1 + K, count] the first row with all cells
-        without[np.arange(1, len(without)), there] = 0
-        codes = codes_of(model, without)  # [1 + K, used]
-        entries = table[codes].astype(float)
-        values = np.tanh(entries.sum(axis=1)) * (1.0 if view % 2 == mover % 2 else -1.0)
+        powers = model.weights["powers"][0][there, : model.used]  # [K, used]
+        whole = codes_of(model, held[None])  # [1, used]
+        without = table[whole - held[there, None] * powers].astype(float)  # [K, used]
+        entries = table[whole].astype(float)
+        sign = 1.0 if view % 2 == mover % 2 else -1.0
         self.times[there] += 1
-        self.values[there] += values[0] - values[1:]
-        self.terms[there] += entries[0] - entries[1:]
-        self.seen[there] |= codes[1:] != codes[0]
+        self.values[there] += sign * (np.tanh(entries.sum()) - np.tanh(without.sum(axis=1)))
+        self.terms[there] += entries - without
+        self.seen[there] |= powers > 0
         names, looking = cells.names(after.state, view), (sides[view % 2], sides[1 - view % 2])
         for cell in there.tolist():
             self.told[cell] = names[cell], of_sides(cells.in_words(cell, int(held[cell])), looking)

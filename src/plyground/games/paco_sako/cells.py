@@ -57,7 +57,7 @@ def write_cells(state: State, seat: int, out: Out) -> None:
 
 
 def names(state: State, seat: int) -> list[str]:
-    """The squares, twice; those from where pieces were lifted; castling rights, en passant by file, what is required."""
+    """The squares of both layers, those that pieces were lifted from, castling rights, en passant, what is required."""
     squares = [SQUARES[cell ^ (56 * (seat % 2))] for cell in range(64)]
     rights = [f"{whose} castling towards {file}" for whose in ("own", "their") for file in "ah"]
     passed = [f"en passant {file}" for file in "abcdefgh"]
