@@ -36,6 +36,7 @@ from plyground.report.analysis import (
     name_mistake,
     search_and_solve,
     solve,
+    with_reasons,
 )
 from plyground.report.analysis import analyse_game as analyses_of_game
 from plyground.search.analysis import EVERY, Analysis, MoveAnalysis
@@ -161,20 +162,12 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
 
 
 def reasons_text(move: MoveAnalysis, position: Position) -> Text:
-    """Why an n-tuple network likes a move: the position after it, in which the cells are marked that change the value
-    most when they are empty, and by how much."""
-    reasons, after = {each.cell: each for each in move.reasons}, position.after_turn(move.actions)
-    board = after.scene(position.seat).zones[0]
-    cells = [replace(cell, marks=("reason",) if cell.name in reasons else ()) for cell in board.cells]
-    lines = [
-        f"\nWhy {typed.turns_of(position, move.actions)[0].text}: the network's value after it without a marked cell"
-    ]
-    if reasons.keys() <= {cell.name for cell in cells}:
-        lines.append(characters(replace(board, cells=tuple(cells))))
-    for name, each in reasons.items():
-        speaks = "lower: it speaks for the move" if each.change > 0 else "higher: it speaks against the move"
-        lines.append(f"{name} ({each.holds}): {abs(each.change):.2f} {speaks}")
-    return Text("\n".join(lines))
+    """Why an n-tuple network likes a move: the position after it, marked, and what is marked."""
+    scene, turn = with_reasons(position, move), typed.turns_of(position, move.actions)[0].text
+    board, lines = scene.zones[0], [f"\nWhy {turn}: the network's value after it without a marked cell"]
+    if any(cell.marks for cell in board.cells):
+        lines.append(characters(board))
+    return Text("\n".join([*lines, scene.status]))
 
 
 # ---- a game ----

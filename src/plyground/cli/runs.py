@@ -321,8 +321,7 @@ def _show_entries(held: Any, top: int, json: bool) -> None:
 def _show_patterns(model: Any, top: int, json: bool, picture: Path | None) -> None:
     from rich.columns import Columns
 
-    from plyground.cli.terminal import NOBODYS, characters, console, say, titled
-    from plyground.games.scene import Scene
+    from plyground.cli.terminal import characters, console, say, titled
     from plyground.models.ntuple_explained import in_words, learned, scene_of
 
     found = learned(model, top)
@@ -340,26 +339,21 @@ def _show_patterns(model: Any, top: int, json: bool, picture: Path | None) -> No
         print(json_module.dumps(parts))
     else:
         console.print(f"{model.words}: what it has learned, by what it adds to the values of positions.")
-        scenes = list[Scene]()
         for each in found:
             console.print(f"\n{each.title}", style="bold")
-            own = [scene_of(model, pattern) for pattern in each.boards]
-            drawn = [f"{scene.status}\n{characters(scene.zones[0])}\n" for scene in own]
-            scenes += own
+            scenes = [scene_of(model, pattern) for pattern in each.boards]
+            drawn = [f"{scene.status}\n{characters(scene.zones[0])}\n" for scene in scenes]
             console.print(Columns(drawn, padding=(0, 4)) if drawn else "No pattern stands out.")
             if each.single:
-                shown = titled("single cells", "weight", "met in", "cell", "holds")
+                shown = titled("single cells", "adds", "met in", "cell", "holds")
                 for pattern in each.single:
                     ((cell, holds),) = in_words(model, pattern).items()
                     shown.add_row(f"{pattern.weight:+.3f}", f"{pattern.share:.1%}", cell, holds)
                 console.print(shown)
-        items = {item for scene in scenes for cell in scene.cells() if cell.marks for item in cell.items}
-        nobodys = sorted(item.kind for item in items if item.side is None and ":" not in item.kind)
-        empty = ", ".join(["[ ] is empty", *(f"[{NOBODYS}] {kind}" for kind in nobodys), "· anything"])
         what = (
             "A pattern adds to the sum of which the value is tanh; it is met in games against itself with random moves."
         )
-        say(f"\n{empty}.\n{what}")
+        say(f"\n[ ] is empty, · anything. {what}")
     if picture:
         from plyground.report.pictures import save_patterns
 

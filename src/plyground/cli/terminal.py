@@ -333,11 +333,11 @@ def board(position: Position, seat: int | None = None, before: Position | None =
 
 
 FIGURES = {"disc": "●○", "chip": "●○", **PIECES}
-NOBODYS = "+"  # what belongs to no side
 
 
 def characters(zone: Zone) -> str:
-    """A board with three characters for each cell: `[●]` a marked one, ` · ` an empty one. Cards are left out."""
+    """A board with three characters for each cell: `[●]` a marked one, ` · ` an empty one. What has no figure is its
+    initial; cards are left out."""
     indent, lines = "   " if zone.row_labels else "", list[str]()
     for y in range(zone.rows):
         cells = zone.cells[y * zone.columns : (y + 1) * zone.columns]
@@ -355,5 +355,5 @@ def _cell(cell: Cell) -> str:
             letter = item.kind[:1]
             shown += FIGURES.get(item.kind, letter.upper() + letter.lower())[item.side]
         elif not item.kind.startswith("card:"):
-            shown += NOBODYS
+            shown += item.kind[:1]
     return f"[{shown or ' '}]" if cell.marks else f" {shown or '·'}".ljust(3)

@@ -88,6 +88,13 @@ class Reason:
     change: float
     """the value for the side that moved, less the value without it: positive, it speaks for the move"""
 
+    @property
+    def words(self) -> str:
+        """`f2 (White pawn): 0.18 lower without it`"""
+        return (
+            f"{self.cell} ({self.holds}): {abs(self.change):.2f} {'lower' if self.change > 0 else 'higher'} without it"
+        )
+
 
 class Kind(NamedTuple):
     """A kind of model that runs learn."""

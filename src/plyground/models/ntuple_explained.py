@@ -155,13 +155,14 @@ def learned(model: NTuple, top: int) -> list[Learned]:
 
 
 def title_of(model: NTuple, table: int) -> str:
-    """When a table judges, and for whom."""
+    """When a table judges, for whom, and what initials stand for."""
     first, second = model.game.rules.SIDES
+    when = f"{(first, second)[table]} to move, values for {first}"
     if model.game.rules.hidden:
-        return f"After a move of {first}, {(first, second)[table]} to move; for {first}"
-    if len(model.table) == 1:
-        return f"For the side to move, drawn as {first}"
-    return f"{(first, second)[table]} to move; for {first}"
+        when = f"After a move of {first}, {when}"
+    elif len(model.table) == 1:
+        when = f"Any side to move, drawn as {first}, values for it"
+    return f"{when}{''.join(f' ({each})' for each in initials(model.game.cells))}"
 
 
 def in_words(model: NTuple, pattern: Pattern) -> dict[str, str]:
@@ -180,18 +181,22 @@ def scene_of(model: NTuple, pattern: Pattern) -> Scene:
     game = model.game
     start, cells = game.start(), game.cells
     names, board = cells.names(start.state, 0), start.scene(0).zones[0]
-    held = dict[str, list[Item]]()
+    held = dict[str, list[str]]()  # by squares, which may have several layers: words
     for cell, value in zip(pattern.cells, pattern.values, strict=True):
-        held.setdefault(names[cell], []).extend([item_of(cells.in_words(cell, value))] * (value > 0))
+        held.setdefault(names[cell], []).extend([cells.in_words(cell, value)] * (value > 0))
     if not held.keys() <= {cell.name for cell in board.cells}:
         board = _plain_board(cells, names, pattern.cells[0])
     drawn = list[Cell]()
     for cell in board.cells:
         printed = [item for item in cell.items if item.side is None]  # on the board itself
-        items = tuple(dict.fromkeys([*printed, *held.get(cell.name, ())]))
-        drawn.append(replace(cell, items=items, marks=("pattern",) if cell.name in held else ()))
-    caption = f"adds {pattern.weight:+.3f}, met in {pattern.share:.1%}"
-    return Scene((replace(board, cells=tuple(drawn)),), caption)
+        words = [word for word in held.get(cell.name, ()) if Item(word) not in printed]
+        marks = ("pattern",) if cell.name in held else ()
+        drawn.append(replace(cell, items=(*printed, *map(item_of, words)), marks=marks))
+    return Scene((replace(board, cells=tuple(drawn)),), caption(pattern))
+
+
+def caption(pattern: Pattern) -> str:
+    return f"adds {pattern.weight:+.3f}, met in {pattern.share:.1%}"
 
 
 def _plain_board(cells: Cells, names: Sequence[str], cell: int) -> Zone:
@@ -202,9 +207,16 @@ def _plain_board(cells: Cells, names: Sequence[str], cell: int) -> Zone:
 
 
 def item_of(word: str) -> Item:
-    """The item that a word for a value stands for, as seat 0 sees it: `own locked chip` is a chip of side 0."""
+    """The item that a word for a value stands for, as seat 0 sees it: `own locked chip` is a chip of side 0; what
+    belongs to nobody is its initial."""
     side = {"own": 0, "their": 1}.get(word.partition(" ")[0])
-    return Item(word if side is None else word.rpartition(" ")[2], side)
+    return Item(word[:1]) if side is None else Item(word.rpartition(" ")[2], side)
+
+
+def initials(cells: Cells) -> list[str]:
+    """`p playable`: the signs on a board for what belongs to nobody."""
+    words = [word for group in cells.groups if group.shape for word in group.words]
+    return [f"{word[:1]} {word}" for word in words if word.partition(" ")[0] not in ("own", "their")]
 
 
 def of_sides(word: str, sides: tuple[str, str]) -> str:

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Rectangle
+from numpy.typing import NDArray
 
 from plyground.arena.grade import Mistake
 from plyground.arena.ladder import Ladder
@@ -82,7 +83,8 @@ def save_patterns(path: Path, model: NTuple, learned: Sequence[Learned]) -> None
     columns, board = max((len(each.boards) for each in shown), default=1), model.game.start().scene(0).zones[0]
     width = 0.37 * max(LEAST_WIDTH, board.columns)
     figure = new_figure(width * columns, (width + 0.7) * max(1, len(shown)), "" if shown else "No pattern stands out")
-    for each, part in zip(shown, np.atleast_1d(figure.subfigures(len(shown) or 1)), strict=False):
+    parts: NDArray[Any] = figure.subfigures(max(1, len(shown)), 1, squeeze=False)[:, 0]
+    for each, part in zip(shown, parts, strict=False):
         part.suptitle(each.title)
         for number, pattern in enumerate(each.boards, start=1):
             axes, scene = part.add_subplot(1, columns, number), scene_of(model, pattern)
@@ -164,5 +166,7 @@ def _draw_item(axes: Axes, x: float, y: float, item: Item, number: int, count: i
     elif kind == "text":
         axes.text(x, y, what, family="monospace", ha="left", va="center", fontsize=8)
     else:
-        axes.add_patch(Circle((x, y), 0.42, facecolor=HOLE, edgecolor=(BLUE, ORANGE)[item.side or 0]))
-        axes.text(x, y, item.kind, ha="center", va="center", fontsize=6)
+        axes.add_patch(
+            Circle((x, y), 0.42, facecolor=HOLE, edgecolor=GREY if item.side is None else (BLUE, ORANGE)[item.side])
+        )
+        axes.text(x, y, item.kind, ha="center", va="center", fontsize=6 if len(item.kind) > 1 else 9)
