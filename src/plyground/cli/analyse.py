@@ -93,7 +93,7 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
     scores = solve(position)
     with live or nullcontext():
         last, stopped = _last(agent.analyst()(*position.seen_by(agent, seed), EVERY), show)
-    model = getattr(agent, "model", None)  # of a search
+    model: Any = getattr(agent, "model", None)  # of a search
     if getattr(model, "kind", "") == "ntuple" and not last.moves[0].reasons:
         last = add_reasons(last, position, model)
     found = add_scores(last, scores)
