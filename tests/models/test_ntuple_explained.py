@@ -79,6 +79,9 @@ def met_in(network: NTuple, pattern: explained.Pattern, cells: Any) -> int:
 def test_patterns_are_counted_and_ranked_as_a_slow_twin_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     game = pg.load(name)
     network = network_of(game, 1, count=3)
+    if name == "connect_four":  # the column in the middle is its own mirror image
+        network = NTuple(game, [[3, 10, 17, 24], *network.tuples[:2]], 1)
+        network.table[0, :-1] = np.random.default_rng(0).normal(0, 0.2, network.table.shape[1] - 1)
     every = [cells_of(each, each.seat) for each in many_positions(game, 200)]
     monkeypatch.setattr(explained, "codes_met", lambda *_: [explained.codes_of(network, np.array(every))])
     monkeypatch.setattr(explained, "LEAST_MET", 5)
@@ -257,10 +260,22 @@ def test_where_nothing_was_learned_nothing_is_claimed(name: str) -> None:
     assert claims <= NOTHING * 3 * len(tried)
 
 
+@pytest.mark.parametrize("name", ["connect_four", "chess"])
+def test_a_network_that_values_equally_all_that_it_has_met_likes_no_cell(name: str) -> None:
+    """What more tuples see changes more, and all of them agree: but the changes lie close together."""
+    game = pg.load(name)
+    network, tried = network_of(game, count=70), many_positions(game, 150)
+    network.table[:] = 0.0
+    for position in tried:
+        codes = explained.codes_of(network, np.array([cells_of(position, seat) for seat in (0, 1)]))
+        network.table[:, codes.reshape(-1)] = 0.5 / network.used
+    assert sum(bool(reasons(network, position)) for position in tried) <= NOTHING * len(tried)
+
+
 def test_of_few_cells_and_of_small_changes_none_stands_out() -> None:
-    one = np.array([0.9, 0.0, 0.01, -0.02, 0.0, 0.01])
-    assert explained.standing_out(one).tolist() == [True] + [False] * 5
-    assert not explained.standing_out(one[:5]).any()
+    one = np.array([0.9, 0.0, 0.01, -0.02, 0.0, 0.01, 0.0, 0.01])
+    assert explained.standing_out(one).tolist() == [True] + [False] * 7
+    assert not explained.standing_out(one[:7]).any()
     assert not explained.standing_out(one / 20).any()
     assert explained.standing_out(-one)[0], "what speaks against a move stands out too"
 
@@ -287,6 +302,23 @@ def test_what_a_seat_cannot_see_changes_no_reason(monkeypatch: pytest.MonkeyPatc
         found.append(explained.find_reasons(network, redrawn, redrawn.legal()[:1]))
     assert found[0]
     assert found[0] == found[1] == found[2]
+
+
+def test_changes_are_means_over_what_may_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explained, "AGREEING", 0.0)
+    monkeypatch.setattr(explained, "OUTLYING", 0.0)
+    game = pg.load("sequence")
+    network, position = network_of(game), positions(game, 20)[-1]
+    every = list[dict[str, float]]()
+    for seed in range(explained.REDRAWS):
+        after, changes = position.redrawn(position.seat, seed).play(position.legal()[0]), explained.Changes(network)
+        changes.add(after, position.seat)
+        every.append({changes.told[cell][0]: float(changes.values[cell]) for cell in changes.told})
+    assert any(one != every[0] for one in every), "what is drawn makes a difference"
+    found = reasons(network, position)
+    assert found
+    for each in found:
+        assert each.change == pytest.approx(np.mean([one[each.cell] for one in every]))
 
 
 def test_reasons_are_of_the_end_of_the_turn() -> None:

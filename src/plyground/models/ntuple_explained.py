@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 GAMES, PLIES, RANDOM = 64, 120, 0.3  # of the network against itself: games at a time, plies, the share of random ones
 LEAST_MET, LEAST_PART = 30, 1e-4  # of a shown pattern: the positions that meet it; its rank, as a part of the highest
 REDRAWS = 8  # of what chance and hidden cards may bring after a move
-LEAST_CELLS = 6  # among which one can stand out
+LEAST_CELLS = 8  # among which one can stand out: the spread of fewer says little
 OUTLYING, LEAST_SPREAD = 2.5, 0.02  # of a value between -1 and 1
 AGREEING = 4.0
 
