@@ -374,7 +374,9 @@ def cells_follow_symmetries(s: Sample) -> None:
 
 def cells_are_named_as_drawn(s: Sample) -> None:
     """Every cell has a name, and what it holds of a side lies on the scene's cell of that name, where there is one."""
-    for state in s.some(s.every, MOST_SCENES if s.game.rules.CELLS is not None else 0):
+    if s.game.rules.CELLS is None:
+        return
+    for state in s.some(s.every, MOST_SCENES):
         for seat in range(s.game.rules.SEATS):
             cells, (held,) = s.game.cells, s.game.write_cells(state, seat)
             names, scene = cells.names(state[0], seat), Position(s.game, state).scene(seat)

@@ -338,13 +338,13 @@ FIGURES = {"disc": "●○", "chip": "●○", **PIECES}
 def characters(zone: Zone) -> str:
     """A board with three characters for each cell: `[●]` a marked one, ` · ` an empty one. What has no figure is its
     initial; cards are left out."""
-    indent, lines = "   " if zone.row_labels else "", list[str]()
+    width, lines = max(map(len, zone.row_labels), default=0), list[str]()
     for y in range(zone.rows):
         cells = zone.cells[y * zone.columns : (y + 1) * zone.columns]
-        label = f"{zone.row_labels[y]:>2} " if zone.row_labels else ""
-        lines.append(label + "".join(map(_cell, cells)))
+        label = zone.row_labels[y] if zone.row_labels else ""
+        lines.append(f"{label:>{width}}" + "".join(map(_cell, cells)))
     if zone.column_labels:
-        lines.append(indent + "".join(f" {name} " for name in zone.column_labels))
+        lines.append(" " * width + "".join(f" {name} " for name in zone.column_labels))
     return "\n".join(line.rstrip() for line in lines)
 
 
