@@ -67,7 +67,12 @@ def write_cells(state: State, seat: int, out: NDArray[np.int16]) -> None:
         out[cell] = mark if seat == 0 or mark == 0 else 3 - mark
 
 
-CELLS = Cells((Group("board", 9, 3, (3, 3)),), write_cells)  # 0 empty, 1 own, 2 the opponent's
+def cell_names(state: State, seat: int) -> list[str]:
+    return [action_name(state, cell) for cell in range(9)]
+
+
+BOARD = Group("board", 9, 3, (3, 3), words=("own disc", "their disc"))  # of the values 1 and 2; 0 is empty
+CELLS = Cells((BOARD,), write_cells, names=cell_names)
 
 
 def action_name(state: State, action: int) -> str:

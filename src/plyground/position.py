@@ -175,6 +175,14 @@ class Position:
         after.turns = self.turns
         return after
 
+    def after_turn(self, line: Sequence[int]) -> Position:
+        """The position after a line of actions, or where its first turn ends."""
+        here = self
+        for action in line:
+            if here.to_move == self.to_move and not here.over:
+                here = here.play(action)
+        return here
+
     def redrawn(self, seat: int, seed: int) -> Position:
         """The same position as a seat sees it, with all that it cannot know drawn anew: what is hidden from it, and the
         chance to come."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from rich.console import Console
 from conftest import ROOT
 from forged import change_tensors
 from plyground.cli import runs
+from plyground.models import ntuple_explained
 from plyground.runs import trust
 from plyground.runs.directory import read_config, steps_of
 from runs_on_disk import add_cycle, new_run, read_records
@@ -102,6 +104,55 @@ def test_a_table_in_words(trained: Path, command) -> None:
     assert len(row["action"]) == 2, "a cell"
 
 
+@pytest.fixture
+def tuples(tmp_path: Path, command) -> Path:
+    """A short run of n-tuples."""
+    path = tmp_path / "tuples"
+    words = ["--tuples", "4", "--length", "3", "--eval-opponents", "random", "--eval-games", "4", "--threads", "1"]
+    code, _, err = command("train", "td", ROW, "--cycles", "1", "--games-per-cycle", "2000", *words, "--out", str(path))
+    assert code == 0, err
+    return path
+
+
+def test_patterns_on_the_board(tuples: Path, tmp_path: Path, command) -> None:
+    picture = tmp_path / "x.png"
+    code, out, err = command("table", str(tuples), "--top", "2", "--picture", str(picture))
+    assert code == 0, err
+    assert out.count("adds +") + out.count("adds -") == 4
+    assert re.search(r"3( · |\[.\]){3}", out), "a row of the board"
+    assert "second to move, values for first" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    first, second = json.loads(command("table", str(tuples), "--json")[1])
+    assert first["title"] == "first to move, values for first"
+    weights = [abs(each["weight"]) * each["share"] ** 0.5 for each in second["patterns"]]
+    assert weights
+    assert {len(each["cells"]) for each in second["patterns"]} == {3}
+    assert set(second["patterns"][0]["cells"].values()) <= {"empty", "first disc", "second disc"}
+
+
+def test_why_a_run_of_tuples_likes_a_move(tuples: Path, command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ntuple_explained, "LEAST_CELLS", 3)
+    monkeypatch.setattr(ntuple_explained, "AGREEING", 0.0)
+    monkeypatch.setattr(ntuple_explained, "OUTLYING", 0.1)
+    for agent in (f"run:{tuples}", f"minimax:model={tuples},nodes=200"):
+        code, out, err = command("analyse", ROW, "--agent", agent, "--position", "xo.......")
+        assert code == 0, err
+        assert re.search(r"Why [abc][123]: the network's value after it without a marked cell\n3 .*\n2 .*\n1.*", out)
+        marked, told = (
+            re.findall(r"\[[●○ ]\]", out),
+            re.findall(r"[abc][123] \(\w+ disc\): \d\.\d\d \w+ without it", out),
+        )
+        assert len(marked) == len(told) > 0
+        found = json.loads(command("analyse", ROW, "--agent", agent, "--position", "xo.......", "--json")[1])
+        assert len(found["moves"][0]["reasons"]) == len(told)
+    assert command("analyse", ROW, "--agent", f"run:{tuples}", "--time", "1")[0] == 2
+
+
+def test_without_a_reason_nothing_is_said(tuples: Path, command) -> None:
+    code, out, _ = command("analyse", ROW, "--agent", f"run:{tuples}")
+    assert (code, "Why" in out) == (0, False)
+
+
 def test_six_pictures_of_one_run_and_curves_of_two(trained: Path, tmp_path: Path, command) -> None:
     for paths in ([str(trained)], [str(trained), str(trained)]):
         code, _, err = command("plot", *paths, "--out", str(tmp_path / "x.png"))
@@ -114,6 +165,7 @@ def test_a_run_without_a_table_has_none_to_show(trained: Path, tmp_path: Path, c
     code, _, err = command("table", str(tmp_path))
     assert (code, "was trained by dqn, not with a table" in err) == (2, True)
     assert command("table", str(trained), "--top", "0")[0] == 2
+    assert command("table", str(trained), "--picture", str(tmp_path / "x.png"))[0] == 2
 
 
 # ---- runs of somebody else ----

@@ -149,6 +149,18 @@ def test_a_group_that_cannot_be_is_refused(size: int, values: int, shape: tuple[
         Group("board", size, values, shape, layers)
 
 
+def test_values_and_cells_have_words_for_people() -> None:
+    words = ("own pawn", "own king", "their pawn", "their king")
+    cells = Cells((Group("board", 6, 3, (2, 3), 2, words), *GROUPS[1:]), lambda: None)
+    found = [cells.in_words(cell, value) for cell, value in ((0, 2), (5, 0), (6, 1), (11, 2), (12, 7), (14, 0))]
+    assert found == ["own king", "empty", "their pawn", "their king", "7", "empty"]
+    names = cells.names(np.void(b""), 0)
+    assert names[4:8] == ["board 2,2", "board 2,3", "board 1,1", "board 1,2"], "both layers"
+    assert names[12:] == ["counter", "hand 1", "hand 2"]
+    with pytest.raises(pg.InvalidValue, match="the group 'board' has words for 4 values, not 2"):
+        Group("board", 6, 3, (2, 3), 2, words[:2])
+
+
 def test_cells_that_cannot_be_are_refused() -> None:
     with pytest.raises(pg.InvalidValue, match="different names"):
         Cells((GROUPS[0], GROUPS[0]), lambda: None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,7 +11,10 @@ import numpy as np
 import pytest
 
 import plyground as pg
+from models.test_ntuple import network_of
+from models.test_ntuple_explained import planted
 from plyground.agents.network import NetworkAgent
+from plyground.agents.ntuple import NTupleAgent
 from plyground.backend.view import View
 from plyground.models.network import NetworkModel
 from plyground.networks import make_network
@@ -154,6 +158,32 @@ def test_what_tells_no_values_tells_its_choice_and_where_the_game_is_over_nothin
     assert (found.value, sorted(move.prior for move in found.analysis.moves)[-2:]) == (None, [0.0, 1.0])
     over = thinking.policy_of(pg.agent("random", FOUR), FOUR.position("1212121"))
     assert (over.value, over.analysis, over.clicks) == (None, None, {})
+
+
+def test_a_network_of_tuples_tells_why_it_likes_a_move() -> None:
+    agent = NTupleAgent(planted(FOUR, 2, 38, 1, 0.03))
+    found = thinking.policy_of(agent, FOUR.position("4453"))
+    assert found.analysis is not None
+    assert found.why is not None
+    assert [cell.name for cell in found.why.cells() if cell.marks] == ["d1"]
+    assert found.why.status == found.analysis.moves[0].reasons[0].words
+    assert sum(len(cell.items) for cell in found.why.cells()) == 5, "after the move"
+    sent = json.loads(messages.encode(found))
+    assert sent["analysis"]["moves"][0]["reasons"][0]["holds"] == "● disc"
+    assert thinking.policy_of(pg.agent("random", FOUR), FOUR.start()).why is None
+
+
+def test_a_network_of_tuples_shows_what_it_has_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = pg.load("sequence")
+    monkeypatch.setattr(thinking, "ready_agent", lambda game, _: NTupleAgent(network_of(game)))
+    first, second = thinking.learned_by(game, "patterns of a test")
+    assert first.title.startswith("After a move of red, red to move")
+    assert len(second.boards) == len(second.single) == thinking.PATTERNS
+    assert all(any(cell.marks for cell in scene.cells()) for scene in second.boards)
+    assert re.fullmatch(r"[\w ]+: \w+, adds [+-]\d\.\d{3}, met in [\d.]+%", second.single[0])
+    assert json.loads(messages.encode(thinking.policy_of(pg.agent("random", FOUR), FOUR.start())))["learned"] == []
+    monkeypatch.setattr(thinking, "ready_agent", lambda game, _: pg.agent("random", game))
+    assert thinking.learned_by(FOUR, "patterns of another test") == []
 
 
 def test_a_ladder_is_shown_after_each_match() -> None:

@@ -29,7 +29,7 @@ from plyground.games.encoder import Encoder
 from plyground.games.interface import DRAW, RUNNING, SECOND_WINS, value_for
 from plyground.games.records import meaning
 from plyground.games.rng import agent_seeds, seeds
-from plyground.games.scene import Scene, as_json
+from plyground.games.scene import Item, Scene, as_json
 from plyground.kernels.numba_internals import NumbaError
 from plyground.position import Position
 
@@ -372,6 +372,24 @@ def cells_follow_symmetries(s: Sample) -> None:
             s.need(not other.any(), f"by `images` of CELLS symmetry {k} leads to other cells", s.every[other])
 
 
+def cells_are_named_as_drawn(s: Sample) -> None:
+    """Every cell has a name, and what it holds of a side lies on the scene's cell of that name, where there is one."""
+    if s.game.rules.CELLS is None:
+        return
+    for state in s.some(s.every, MOST_SCENES):
+        for seat in range(s.game.rules.SEATS):
+            cells, (held,) = s.game.cells, s.game.write_cells(state, seat)
+            names, scene = cells.names(state[0], seat), Position(s.game, state).scene(seat)
+            s.need(len(names) == cells.count, f"`names` of CELLS names {len(names)} of {cells.count} cells", state)
+            drawn = {cell.name: cell.items for cell in scene.cells()}
+            for cell in np.flatnonzero(held).tolist():
+                whose, _, word = cells.in_words(cell, int(held[cell])).partition(" ")
+                if whose in ("own", "their") and names[cell] in drawn:
+                    item = Item(word.rpartition(" ")[2], (seat + (whose == "their")) % 2)
+                    fault = f"CELLS has {whose} {word} on {names[cell]}, where the scene for seat {seat} has no {item}"
+                    s.need(item in drawn[names[cell]], fault, state)
+
+
 def slots_are_permutations(s: Sample) -> None:
     """For every seat, an encoder gives each action an output of its own."""
     for name in s.game.encoders:
@@ -567,6 +585,7 @@ LAWS: Mapping[Callable[[Sample], None], Sequence[str]] = {  # law: the names it 
     cells_fill: ("CELLS",),
     cells_keep_secrets: ("CELLS",),
     cells_follow_symmetries: ("CELLS",),
+    cells_are_named_as_drawn: ("CELLS",),
     secrets_are_kept: ("determinize",),
     scenes_are_plain: (),
     scenes_keep_secrets: ("determinize",),

@@ -17,11 +17,12 @@ from rich.text import Text
 
 from plyground import specs
 from plyground.agents.levels import analysis_spec, with_limit
+from plyground.agents.ntuple import add_reasons
 from plyground.agents.registry import make
 from plyground.agents.search import TREE_GAMES, can_search_trees
 from plyground.cli import terminal
 from plyground.cli.ctrl_c import interruptible, say_stopped
-from plyground.cli.terminal import board, console, say, titled
+from plyground.cli.terminal import board, characters, console, say, titled
 from plyground.errors import InvalidValue, command, counted, shorten, unknown
 from plyground.game import Game
 from plyground.play import typed
@@ -35,6 +36,7 @@ from plyground.report.analysis import (
     name_mistake,
     search_and_solve,
     solve,
+    with_reasons,
 )
 from plyground.report.analysis import analyse_game as analyses_of_game
 from plyground.search.analysis import EVERY, Analysis, MoveAnalysis
@@ -49,6 +51,10 @@ WORST = 5  # mistakes that are shown with their positions
 def make_analyst(game: Game, spec: str, simulations: int | None, seconds: float | None) -> Any:
     """The agent of a spec that analyses, with the limits of the command line; empty: the game's usual one."""
     usual = "search" if simulations is not None else analysis_spec(game).partition(":")[0]
+    if spec.startswith("run:") and hasattr(found := make(spec, game), "analyst"):
+        if simulations is not None or seconds is not None:
+            raise InvalidValue(f"{shorten(spec)!r} does not search: leave --sims and --time out")
+        return found
     if (spec or usual).partition(":")[0] not in ("minimax", "search"):
         raise unknown("search for --agent of an analysis", spec, ("minimax:time=1", "search", "search:model=trained"))
     name, options = specs.split(spec or usual)
@@ -87,6 +93,9 @@ def analyse_position(agent: Any, position: Position, seed: int, as_json: bool) -
     scores = solve(position)
     with live or nullcontext():
         last, stopped = _last(agent.analyst()(*position.seen_by(agent, seed), EVERY), show)
+    model: Any = getattr(agent, "model", None)  # of a search
+    if getattr(model, "kind", "") == "ntuple" and not last.moves[0].reasons:
+        last = add_reasons(last, position, model)
     found = add_scores(last, scores)
     if as_json:
         print(json.dumps({"game": str(position.game), "agent": str(agent), "stopped": stopped, **asdict(found)}))
@@ -141,15 +150,24 @@ def moves_table(found: Analysis, position: Position, rows: int = 0) -> Group:
     line += ["values from -1 to 1"] * ("value" in columns)
     line += [f"proven: a {found.proven}"] * bool(found.proven)
     line += [f"{counted(left, 'move')} not shown"] * bool(left)
+    why = [reasons_text(shown[0], position)] if shown and shown[0].reasons else []
     if len(shown) > 1 and len({move.judgement for move in shown}) == 1 and shown[0].value is not None:
         result = {1.0: "each game that was tried was won", -1.0: "each game that was tried was lost"}.get(
             shown[0].value
         )
-        why = f": {result}" if result and shown[0].visits and not shown[0].proven else ""
-        return Group(
-            table, Text(", ".join(line)), Text(f"It sees no difference between these {len(shown)} moves{why}.")
-        )
-    return Group(table, Text(", ".join(line)))
+        tried = f": {result}" if result and shown[0].visits and not shown[0].proven else ""
+        told = f"It sees no difference between these {len(shown)} moves{tried}."
+        return Group(table, Text(", ".join(line)), Text(told), *why)
+    return Group(table, Text(", ".join(line)), *why)
+
+
+def reasons_text(move: MoveAnalysis, position: Position) -> Text:
+    """Why an n-tuple network likes a move: the position after it, marked, and what is marked."""
+    scene, turn = with_reasons(position, move), typed.turns_of(position, move.actions)[0].text
+    board, lines = scene.zones[0], [f"\nWhy {turn}: the network's value after it without a marked cell"]
+    if any(cell.marks for cell in board.cells):
+        lines.append(characters(board))
+    return Text("\n".join([*lines, scene.status]))
 
 
 # ---- a game ----

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from plyground.cli.ctrl_c import interruptible, stop_at_once
-from plyground.cli.parser import Json, Shown, Trust, Words
+from plyground.cli.parser import Json, Picture, Shown, Trust, Words
 from plyground.cli.words import check_picture, is_game, is_run, newest_run, one_run, run_path
 from plyground.errors import InvalidValue, command, counted, unknown
 from plyground.runs.groups import runs_of
@@ -24,6 +24,7 @@ NAMES = {
 }
 """what follows each action of `runs`"""
 ACTIONS = f"[{' | '.join(' '.join(each) for each in NAMES.items())}]"
+ENTRIES, PATTERNS = 20, 6  # that `table` shows
 WIDE = 1000  # columns of the table in a file
 COLUMNS = ("run", "learner", "game", "cycles", "best step", "scores")
 
@@ -261,33 +262,48 @@ def report(
 
 def table(
     words: Annotated[Words, Shown("RUN")] = (),
-    top: int = 20,
+    top: Annotated[int | None, Shown("INT", "20, or 6 patterns")] = None,
     checkpoint: str = "best",
+    picture: Picture = None,
     json: Json = False,
     trust: Trust = False,
 ) -> None:
-    """Print the entries of a run's table in words: the most visited and the most valuable.
+    """Print what a run's tables hold: entries in words, the most visited and the most valuable; of n-tuples the
+    patterns that matter most, on the board.
 
     Args:
         words: a run's directory
         top: number of entries of each kind
         checkpoint: best, last, or a step
+        picture: write the patterns of n-tuples to this file (.png, .svg)
     """
     run = one_run("table", words)
 
     from plyground.agents.registry import load_run
-    from plyground.cli.terminal import console, titled
     from plyground.models.model import kind_of
-    from plyground.report import table as table_report
     from plyground.runs.directory import read_config, trust_run
 
     if trust:
         trust_run(run)
-    if kind_of(read_config(run)) != "table":
+    kind = kind_of(read_config(run))
+    if kind not in ("table", "ntuple"):
         raise InvalidValue(f"{run} was trained by {read_config(run).get('learner')}, not with a table")
-    if top < 1:
+    if top is not None and top < 1:
         raise InvalidValue(f"top is at least 1, not {top}")
-    held = load_run(str(run), None, checkpoint).table
+    if picture and kind == "table":
+        raise InvalidValue(f"the picture is of n-tuples; that of a table is the run's own: {command('report', run)}")
+    check_picture(picture)
+    agent = load_run(str(run), None, checkpoint)
+    if kind == "table":
+        _show_entries(agent.table, top or ENTRIES, json)
+    else:
+        _show_patterns(agent.model, top or PATTERNS, json, picture)
+
+
+def _show_entries(held: Any, top: int, json: bool) -> None:
+    from plyground.cli.terminal import console, titled
+    from plyground.report import table as table_report
+
     parts = table_report.ranked(held, top)
     if json:
         print(json_module.dumps({**table_report.summary(held), **parts}))
@@ -300,6 +316,49 @@ def table(
             for row in rows:
                 shown.add_row(f"{row['visits']:,}", f"{row['value']:+.3f}", row["state"], row["action"])
             console.print(shown)
+
+
+def _show_patterns(model: Any, top: int, json: bool, picture: Path | None) -> None:
+    from rich.columns import Columns
+
+    from plyground.cli.terminal import characters, console, say, titled
+    from plyground.models.ntuple_explained import in_words, learned, scene_of
+
+    found = learned(model, top)
+    if json:
+        parts = [
+            {
+                "title": each.title,
+                "patterns": [
+                    {"weight": pattern.weight, "share": pattern.share, "cells": in_words(model, pattern)}
+                    for pattern in [*each.boards, *each.single]
+                ],
+            }
+            for each in found
+        ]
+        print(json_module.dumps(parts))
+    else:
+        console.print(f"{model.words}: what it has learned, by what it adds to the values of positions.")
+        for each in found:
+            console.print(f"\n{each.title}", style="bold")
+            scenes = [scene_of(model, pattern) for pattern in each.boards]
+            drawn = [f"{scene.status}\n{characters(scene.zones[0])}\n" for scene in scenes]
+            console.print(Columns(drawn, padding=(0, 4)) if drawn else "No pattern stands out.")
+            if each.single:
+                shown = titled("single cells", "adds", "met in", "cell", "holds")
+                for pattern in each.single:
+                    ((cell, holds),) = in_words(model, pattern).items()
+                    shown.add_row(f"{pattern.weight:+.3f}", f"{pattern.share:.1%}", cell, holds)
+                console.print(shown)
+        what = (
+            "A pattern adds to the sum of which the value is tanh; it is met in games against itself with random moves."
+        )
+        say(f"\n[ ] is empty, · anything. {what}")
+    if picture:
+        from plyground.report.pictures import save_patterns
+
+        save_patterns(picture, model, found)
+        print(f"wrote {picture}", file=sys.stderr)
 
 
 def export(

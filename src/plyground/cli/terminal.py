@@ -19,6 +19,7 @@ from rich.text import Text
 
 from plyground import specs
 from plyground.errors import command, counted
+from plyground.games.svg import PIECES
 
 if TYPE_CHECKING:  # the modules that know these are there, whoever shows one
     from plyground.arena.grade import Grade, Share
@@ -29,6 +30,7 @@ if TYPE_CHECKING:  # the modules that know these are there, whoever shows one
     from plyground.game import Game
     from plyground.games.encoder import Encoder
     from plyground.games.interface import Setting
+    from plyground.games.scene import Cell, Zone
     from plyground.position import Position
 
 console = Console(highlight=False, markup=False, emoji=False)  # paths and names are shown as they are
@@ -328,3 +330,30 @@ def board(position: Position, seat: int | None = None, before: Position | None =
     for pattern, style in rules.STYLES.items():
         drawn.highlight_regex(pattern, style)
     return drawn
+
+
+FIGURES = {"disc": "●○", "chip": "●○", **PIECES}
+
+
+def characters(zone: Zone) -> str:
+    """A board with three characters for each cell: `[●]` a marked one, ` · ` an empty one. What has no figure is its
+    initial; cards are left out."""
+    width, lines = max(map(len, zone.row_labels), default=0), list[str]()
+    for y in range(zone.rows):
+        cells = zone.cells[y * zone.columns : (y + 1) * zone.columns]
+        label = zone.row_labels[y] if zone.row_labels else ""
+        lines.append(f"{label:>{width}}" + "".join(map(_cell, cells)))
+    if zone.column_labels:
+        lines.append(" " * width + "".join(f" {name} " for name in zone.column_labels))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _cell(cell: Cell) -> str:
+    shown = ""
+    for item in cell.items:
+        if item.side is not None:
+            letter = item.kind[:1]
+            shown += FIGURES.get(item.kind, letter.upper() + letter.lower())[item.side]
+        elif not item.kind.startswith("card:"):
+            shown += item.kind[:1]
+    return f"[{shown or ' '}]" if cell.marks else f" {shown or '·'}".ljust(3)

@@ -20,14 +20,14 @@ folder in `cells.py`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plyground.errors import InvalidValue, is_whole, shown
-from plyground.games.interface import Function
+from plyground.games.interface import Function, State
 
 Out = NDArray[np.int16]  # [count], as `write` gets it
 MOST_VALUES = np.iinfo(np.int16).max + 1
@@ -46,34 +46,54 @@ class Group:
     """rows and columns, where it means something that cells lie side by side"""
     layers: int = 1
     """several cells on each square, such as the two pieces of a union"""
+    words: tuple[str, ...] = ()
+    """for people, what the values 1, 2, ... mean, layer after layer: `own pawn`, `their locked chip`, `corner`; what is
+    `own` or `their` is an item of the scene, whose kind is the last word; otherwise they are numbers"""
 
     def __post_init__(self) -> None:
         if not (is_whole(self.size, 1) and is_whole(self.layers, 1) and is_whole(self.values, 2, MOST_VALUES)):
             raise InvalidValue(f"a group has at least one cell, one layer and two values, not {self}")
         if self.shape is not None and self.shape[0] * self.shape[1] != self.size:
             raise InvalidValue(f"the shape of the group {self.name!r} has its {self.size} cells, not {self.shape}")
+        if self.words and len(self.words) != (needed := self.layers * (self.values - 1)):
+            raise InvalidValue(f"the group {self.name!r} has words for {needed} values, not {len(self.words)}")
 
     @property
     def count(self) -> int:
         """The cells of all its layers."""
         return self.size * self.layers
 
+    def word(self, cell: int, value: int) -> str:
+        """What a value of one of its cells means."""
+        if value == 0 or not self.words:
+            return str(value) if value else "empty"
+        return self.words[cell // self.size * (self.values - 1) + value - 1]
+
 
 class Cells:
     """The cells of a game: their groups, and the compiled function that writes them."""
 
-    def __init__(self, groups: Sequence[Group], write: Function, images: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        write: Function,
+        images: ArrayLike | None = None,
+        names: Callable[[State, int], Sequence[str]] | None = None,
+    ) -> None:
         """`write(state, seat, out)` fills all of `out` [count] int16 with what the seat may know. `images`
-        [SYMMETRIES, count]: where each cell goes under each symmetry of the rules; otherwise all stay."""
+        [SYMMETRIES, count]: where each cell goes under each symmetry of the rules; otherwise all stay.
+        `names(state, seat) -> [str]`, for people: what each cell is called that the seat sees; one that is drawn has
+        the name of its cell in the scene; otherwise they are called by group, row and column."""
         self.groups, self.write = tuple(groups), write
+        self.names = names or self._numbers
         sizes = [group.count for group in self.groups]
         self.count = sum(sizes)
-        names = [group.name for group in self.groups]
-        if len(set(names)) < len(names):
-            raise InvalidValue(f"groups of cells have different names, not {', '.join(names)}")
+        titles = [group.name for group in self.groups]
+        if len(set(titles)) < len(titles):
+            raise InvalidValue(f"groups of cells have different names, not {', '.join(titles)}")
         ends = np.cumsum(sizes).tolist()
         self.places: Mapping[str, slice] = {
-            name: slice(end - size, end) for name, size, end in zip(names, sizes, ends, strict=True)
+            name: slice(end - size, end) for name, size, end in zip(titles, sizes, ends, strict=True)
         }
         """by the names of the groups: where their cells are"""
         self.values = np.repeat(np.array([group.values for group in self.groups], np.int32), sizes)  # [count]
@@ -90,6 +110,21 @@ class Cells:
 
     def __repr__(self) -> str:
         return f"<{self.count} cells, {self.num_features} features: {', '.join(self.places)}>"
+
+    def _numbers(self, state: State, seat: int) -> list[str]:
+        """`board 1,1`, `hand 3`: names of all cells where the game gives none."""
+        found = list[str]()
+        for group in self.groups:
+            columns = group.shape[1] if group.shape else 0
+            for place in [*range(group.size)] * group.layers:
+                number = f"{place // columns + 1},{place % columns + 1}" if columns else f"{place + 1}"
+                found.append(f"{group.name} {number}" if group.size > 1 else group.name)
+        return found
+
+    def in_words(self, cell: int, value: int) -> str:
+        """What a value of a cell means."""
+        group = next(group for group in self.groups if cell < self.places[group.name].stop)
+        return group.word(cell - self.places[group.name].start, value)
 
     @functools.cached_property
     def neighbours(self) -> tuple[NDArray[np.int32], ...]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -74,6 +75,25 @@ class Model(Protocol):
     def take(self, other: Self) -> None:
         """Have the present weights of another model of the same kind and sizes."""
         ...
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A cell of the position after a move without which it would be worth another value."""
+
+    cell: str
+    """its name, that of the scene where it is drawn"""
+    holds: str
+    """`White pawn`"""
+    change: float
+    """the value for the side that moved, less the value without it: positive, it speaks for the move"""
+
+    @property
+    def words(self) -> str:
+        """`f2 (White pawn): 0.18 lower without it`"""
+        return (
+            f"{self.cell} ({self.holds}): {abs(self.change):.2f} {'lower' if self.change > 0 else 'higher'} without it"
+        )
 
 
 class Kind(NamedTuple):

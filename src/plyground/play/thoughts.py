@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -66,7 +65,7 @@ def in_whole_turns(position: Position, agent: Any, found: Analysis) -> Analysis:
         if not (tells and (number < 2 or (number < MOST and time.perf_counter() < end))):
             moves.append(replace(move, value=None, prior=0.0 if by_prior else move.prior))
             continue
-        here = _after(position, move.actions)
+        here = position.after_turn(move.actions)
         while here.to_move == position.to_move and not here.over and len(move.line) < LONGEST:
             best = here.analyse(agent).moves[0]
             move = replace(
@@ -78,17 +77,8 @@ def in_whole_turns(position: Position, agent: Any, found: Analysis) -> Analysis:
                 prior=move.prior * best.prior if by_prior else move.prior,
                 value=move.value if best.value is None else best.value,
             )
-            here = _after(here, best.actions)
+            here = here.after_turn(best.actions)
         moves.append(move)
     worst = -2.0
     moves.sort(key=lambda move: (-(worst if move.value is None else move.value), -move.prior))
     return replace(found, moves=moves)
-
-
-def _after(position: Position, line: Sequence[int]) -> Position:
-    """The position after a line, or where its first turn ends."""
-    here = position
-    for action in line:
-        if here.to_move == position.to_move:
-            here = here.play(action)
-    return here

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from plyground.errors import Error, InvalidValue
 from plyground.games.interface import value_for
+from plyground.games.scene import Scene
 from plyground.position import Position
-from plyground.search.analysis import Analysis, Analyst, last_analysis
+from plyground.search.analysis import Analysis, Analyst, MoveAnalysis, last_analysis
 
 SOLVER_SECONDS = 20.0  # for one position; where they are not enough, the search counts
 THRESHOLDS = {"blunder": 0.3, "mistake": 0.2, "inaccuracy": 0.1}
@@ -91,6 +92,15 @@ def add_scores(analysis: Analysis, scores: Scores) -> Analysis:
         return analysis
     moves = [replace(move, exact=scores[move.action][0], words=scores[move.action][1]) for move in analysis.moves]
     return replace(analysis, moves=moves)
+
+
+def with_reasons(position: Position, move: MoveAnalysis) -> Scene:
+    """The position after a move, as the seat that makes it sees it: the cells are marked that are reasons for it, and
+    the status says how much they change."""
+    reasons = {each.cell for each in move.reasons}
+    board = position.after_turn(move.actions).scene(position.seat).zones[0]
+    cells = [replace(cell, marks=("reason",) if cell.name in reasons else ()) for cell in board.cells]
+    return Scene((replace(board, cells=tuple(cells)),), "\n".join(each.words for each in move.reasons))
 
 
 def analyse_game(analyst: Analyst, start: Position, actions: Sequence[int], seed: int = 0) -> Iterator[GameAnalysis]:

@@ -7,14 +7,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Rectangle
+from numpy.typing import NDArray
 
 from plyground.arena.grade import Mistake
 from plyground.arena.ladder import Ladder
 from plyground.games.scene import Item, Scene, Zone
 from plyground.games.svg import PIECES, SUITS
+from plyground.models.ntuple import NTuple
+from plyground.models.ntuple_explained import Learned, scene_of
 from plyground.position import Position
 from plyground.report.analysis import GameAnalysis
 from plyground.report.figures import BLUE, GREEN, GREY, ORANGE, label, new_figure, save_figure
@@ -72,6 +76,22 @@ def save_values(path: Path, analysis: GameAnalysis) -> None:
     save_figure(path, figure)
 
 
+def save_patterns(path: Path, model: NTuple, learned: Sequence[Learned]) -> None:
+    """What an n-tuple network has learned: a row of boards for each of its tables. Cells of a pattern have a ring, or
+    are drawn; all others may hold anything."""
+    shown = [each for each in learned if each.boards]
+    columns, board = max((len(each.boards) for each in shown), default=1), model.game.start().scene(0).zones[0]
+    width = 0.37 * max(LEAST_WIDTH, board.columns)
+    figure = new_figure(width * columns, (width + 0.7) * max(1, len(shown)), "" if shown else "No pattern stands out")
+    parts: NDArray[Any] = figure.subfigures(max(1, len(shown)), 1, squeeze=False)[:, 0]
+    for each, part in zip(shown, parts, strict=False):
+        part.suptitle(each.title)
+        for number, pattern in enumerate(each.boards, start=1):
+            axes, scene = part.add_subplot(1, columns, number), scene_of(model, pattern)
+            draw_scene(axes, scene, discs=holds_discs(board))
+    save_figure(path, figure)
+
+
 def draw_board(axes: Axes, position: Position, signs: Mapping[str, str] = MappingProxyType({})) -> None:
     """A position as the seat that acts sees it, with signs where the items of some moves would come to lie."""
     scene = position.scene()
@@ -83,20 +103,27 @@ def draw_board(axes: Axes, position: Position, signs: Mapping[str, str] = Mappin
     draw_scene(axes, scene, places)
 
 
-def draw_scene(axes: Axes, scene: Scene, signs: Mapping[str, str] = MappingProxyType({})) -> None:
-    """A scene's zones below each other, the lower left cell of the first at (0, 0); signs by the cells' names."""
+def holds_discs(zone: Zone) -> bool:
+    """Whether a zone is a frame with a hole for each cell."""
+    return zone.rows > 1 and all(item.kind == "disc" for cell in zone.cells for item in cell.items)
+
+
+def draw_scene(
+    axes: Axes, scene: Scene, signs: Mapping[str, str] = MappingProxyType({}), discs: bool | None = None
+) -> None:
+    """A scene's zones below each other, the lower left cell of the first at (0, 0); signs by the cells' names; `discs`:
+    whether they are frames for discs, otherwise by what they hold."""
     axes.set_axis_off()
     top = scene.zones[0].rows - 1  # the first zone's rows end at 0
     width = max(LEAST_WIDTH, *(zone.columns for zone in scene.zones))
     for zone in scene.zones:
-        _draw_zone(axes, zone, top, signs)
+        _draw_zone(axes, zone, top, signs, holds_discs(zone) if discs is None else discs)
         top -= zone.rows + 1
     axes.set(xlim=(-1.1, width - 0.3), ylim=(top - 0.2, scene.zones[0].rows - 0.3), aspect="equal")
     axes.text(width / 2 - 0.5, top + 0.2, scene.status, ha="center", va="center", fontsize=9)
 
 
-def _draw_zone(axes: Axes, zone: Zone, top: float, signs: Mapping[str, str]) -> None:
-    discs = zone.rows > 1 and all(item.kind == "disc" for cell in zone.cells for item in cell.items)
+def _draw_zone(axes: Axes, zone: Zone, top: float, signs: Mapping[str, str], discs: bool) -> None:
     if discs:
         axes.add_patch(Rectangle((-0.6, -0.6), zone.columns + 0.2, zone.rows + 0.2, color=FRAME))
     for place, cell in enumerate(zone.cells):
@@ -139,5 +166,7 @@ def _draw_item(axes: Axes, x: float, y: float, item: Item, number: int, count: i
     elif kind == "text":
         axes.text(x, y, what, family="monospace", ha="left", va="center", fontsize=8)
     else:
-        axes.add_patch(Circle((x, y), 0.42, facecolor=HOLE, edgecolor=(BLUE, ORANGE)[item.side or 0]))
-        axes.text(x, y, item.kind, ha="center", va="center", fontsize=6)
+        axes.add_patch(
+            Circle((x, y), 0.42, facecolor=HOLE, edgecolor=GREY if item.side is None else (BLUE, ORANGE)[item.side])
+        )
+        axes.text(x, y, item.kind, ha="center", va="center", fontsize=6 if len(item.kind) > 1 else 9)

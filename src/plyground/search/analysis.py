@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from plyground.errors import InvalidValue, counted, shorten
 from plyground.game import Game
 from plyground.models.compiled import CompiledModel
+from plyground.models.model import Reason
 from plyground.position import Position
 from plyground.search.arrays import WIN
 from plyground.search.pieces import in_pieces
@@ -58,6 +59,9 @@ class MoveAnalysis:
     """that score in words"""
     distance: int | None = None
     """moves of the side that wins until the proven end, where it is known: 2 for "mate in 2"; a whole turn is one"""
+    reasons: list[Reason] = field(default_factory=list[Reason])
+    """of the first move, by an n-tuple network: without which cells it would be worth another value; where none stands
+    out, none"""
 
     @property
     def judgement(self) -> str:

@@ -374,6 +374,17 @@ class Curves(Sent, frozen=True):
     curves: list[Curve]
 
 
+class Learned(msgspec.Struct, frozen=True):
+    """Patterns of an n-tuple network, those that change values most."""
+
+    title: str
+    """when they count, and for whom"""
+    boards: list[Scene]
+    """each pattern's cells are marked; the status says what it adds, and where it is met"""
+    single: list[str]
+    """patterns of one cell, in words"""
+
+
 class Policy(Sent, frozen=True, kw_only=True):
     """What a checkpoint thinks of a position."""
 
@@ -389,6 +400,9 @@ class Policy(Sent, frozen=True, kw_only=True):
     """action → the clicks by which it is played"""
     puzzles: dict[str, float]
     """kind of puzzle → share that the checkpoint solves; empty where the game has none"""
+    why: Scene | None = None
+    """the position after the first move, its reasons marked; None: there are none"""
+    learned: list[Learned] = []
 
 
 class Rung(msgspec.Struct, frozen=True):

@@ -23,23 +23,26 @@ from plyground.arena.ladder import Ladder, PairResult
 from plyground.arena.match import play_match
 from plyground.errors import Error, InvalidText, InvalidValue, counted, shorten
 from plyground.game import Game
+from plyground.models.ntuple import NTuple
+from plyground.models.ntuple_explained import caption, in_words, learned, scene_of
 from plyground.play import typed
 from plyground.play.hints import hint
 from plyground.play.line import Line
 from plyground.play.saved import game_told, read_games, read_run_game
 from plyground.position import Position
-from plyground.report.analysis import PlyAnalysis, add_scores, analyse_game, solve
+from plyground.report.analysis import PlyAnalysis, add_scores, analyse_game, solve, with_reasons
 from plyground.search.analysis import Analysis, scored
 from plyground.search.minimax import Minimax
 from plyground.web.catalogue import title_of
 from plyground.web.host import job
-from plyground.web.messages import Analysed, Hinted, Laddered, Opponent, Policy, Reviewed, Rung, Threat
+from plyground.web.messages import Analysed, Hinted, Laddered, Learned, Opponent, Policy, Reviewed, Rung, Threat
 
 HELD = 16  # agents that a process keeps ready
 SOLVER_SECONDS = 5.0
 LONGEST_NAME, REASON = 40, 100  # characters of a player's name, and of a reason why a text cannot be read
 QUOTED = re.compile(r"; | in '| \(in |,? such as ")  # where an error begins to quote
 EVERY = 0.15  # seconds between two answers of an analysis or a review
+PATTERNS = 6  # of each table of an n-tuple network
 MOST_THREATS, GAIN, WON = 3, 0.15, 1.0
 LOGISTIC = 4.0  # accuracy: how fast a loss of value lowers it
 
@@ -236,7 +239,10 @@ def accuracy(plies: Sequence[PlyAnalysis], side: str) -> float:
 @job
 def show_policy(game: Game, text: str, run: str, step: int) -> Policy:
     """What a checkpoint of a run thinks of the position of a text."""
-    return policy_of(ready_agent(game, f"run:{run},checkpoint={step}"), game.position(text))
+    spec = f"run:{run},checkpoint={step}"
+    return msgspec.structs.replace(
+        policy_of(ready_agent(game, spec), game.position(text)), learned=learned_by(game, spec)
+    )
 
 
 def policy_of(agent: Any, position: Position) -> Policy:
@@ -249,7 +255,26 @@ def policy_of(agent: Any, position: Position) -> Policy:
         value = found and found.value
     elif not position.over:
         found = scored(position, {}, 0.0, {position.ask(agent): 1.0})
-    return Policy(scene=scene, analysis=found, value=value, clicks=clicks, puzzles=solved)
+    best = found.moves[0] if found else None
+    why = with_reasons(position, best) if best and best.reasons else None
+    return Policy(scene=scene, analysis=found, value=value, clicks=clicks, puzzles=solved, why=why)
+
+
+@functools.lru_cache(maxsize=HELD)
+def learned_by(game: Game, spec: str) -> list[Learned]:
+    """The patterns of a run of n-tuples; none of any other."""
+    model: Any = getattr(ready_agent(game, spec), "model", None)
+    if not isinstance(model, NTuple):
+        return []
+    found = list[Learned]()
+    for each in learned(model, PATTERNS):
+        boards = [scene_of(model, pattern) for pattern in each.boards]
+        single = list[str]()
+        for pattern in each.single:
+            ((cell, holds),) = in_words(model, pattern).items()
+            single.append(f"{cell}: {holds}, {caption(pattern)}")
+        found.append(Learned(each.title, boards, single))
+    return found
 
 
 @job

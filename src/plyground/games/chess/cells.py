@@ -19,6 +19,8 @@ from numba import njit
 from plyground.games.bits import ONE, ZERO
 from plyground.games.cells import Cells, Group, Out
 from plyground.games.chess.board import BISHOPS, KINGS, KNIGHTS, NO_SQUARE, PAWNS, QUEENS, ROOKS, lowest
+from plyground.games.chess.scene import KINDS
+from plyground.games.chess.text import SQUARES
 from plyground.games.interface import State
 
 CASTLING, EN_PASSANT = 64, 68  # the first cell of these groups
@@ -58,9 +60,18 @@ def write_cells(state: State, seat: int, out: Out) -> None:
         out[EN_PASSANT + np.int64((passed ^ seen) & MIRROR)] = 1 if captures == seat else 2
 
 
+def names(state: State, seat: int) -> list[str]:
+    """The squares; castling rights and en passant by file."""
+    squares = [SQUARES[cell ^ int(orientation(state, seat))] for cell in range(64)]
+    files = [square[0] for square in squares[:8]]
+    rights = [f"{whose} castling towards {files[end]}" for whose in ("own", "their") for end in (0, 7)]
+    return [*squares, *rights, *(f"en passant {file}" for file in files)]
+
+
+PIECES = tuple(f"{whose} {kind}" for whose in ("own", "their") for kind in KINDS.values())
 GROUPS = (
-    Group("board", 64, 13, (8, 8)),
-    Group("castling", 4, 2),
-    Group("en_passant", 8, 3),
+    Group("board", 64, 13, (8, 8), words=PIECES),
+    Group("castling", 4, 2, words=("allowed",)),
+    Group("en_passant", 8, 3, words=("possible", "possible for the opponent")),
 )
-CELLS = Cells(GROUPS, write_cells)
+CELLS = Cells(GROUPS, write_cells, names=names)

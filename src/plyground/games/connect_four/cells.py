@@ -27,5 +27,7 @@ def write_cells(state: State, seat: int, out: Out) -> None:
         out[cell] = OWN if (own >> SHIFTS[cell]) & ONE else (THEIRS if (theirs >> SHIFTS[cell]) & ONE else empty)
 
 
-GROUPS = (Group("board", ROWS * COLUMNS, 4, (ROWS, COLUMNS)),)
-CELLS = Cells(GROUPS, write_cells, [np.arange(ROWS * COLUMNS), mirrored(GROUPS)])
+WORDS = ("own disc", "their disc", "playable")
+NAMES = [f"{column}{row}" for row in reversed(range(1, ROWS + 1)) for column in "abcdefg"]
+GROUPS = (Group("board", ROWS * COLUMNS, 4, (ROWS, COLUMNS), words=WORDS),)
+CELLS = Cells(GROUPS, write_cells, [np.arange(ROWS * COLUMNS), mirrored(GROUPS)], lambda state, seat: NAMES)

@@ -20,6 +20,8 @@ from plyground.games.bits import ONE, ZERO
 from plyground.games.cells import Cells, Group, Out
 from plyground.games.interface import State
 from plyground.games.paco_sako.board import KING, PROMOTE_THEN_FINISH
+from plyground.games.paco_sako.scene import KINDS
+from plyground.games.paco_sako.text import SQUARES
 
 LIFTED, CASTLING, EN_PASSANT, REQUIRED = 128, 256, 260, 268  # the first cell of these groups
 TWO = np.uint64(2)
@@ -54,12 +56,21 @@ def write_cells(state: State, seat: int, out: Out) -> None:
     out[REQUIRED] = state["required"]
 
 
-KINDS = KING + 1
+def names(state: State, seat: int) -> list[str]:
+    """The squares of both layers, those that pieces were lifted from, castling rights, en passant, what is required."""
+    squares = [SQUARES[cell ^ (56 * (seat % 2))] for cell in range(64)]
+    rights = [f"{whose} castling towards {file}" for whose in ("own", "their") for file in "ah"]
+    passed = [f"en passant {file}" for file in "abcdefgh"]
+    return [*squares, *squares, *(f"lifted from {square}" for square in [*squares, *squares]), *rights, *passed, "now"]
+
+
+PIECES = tuple(f"{whose} {kind}" for whose in ("own", "their") for kind in KINDS[1:])
+REQUIRED_WORDS = ("place", "promote and lift", "promote and place", "promote and finish")
 GROUPS = (
-    Group("board", 64, KINDS, (8, 8), layers=2),
-    Group("lifted", 64, KINDS, layers=2),
-    Group("castling", 4, 2),
-    Group("en_passant", 8, 3),
-    Group("required", 1, PROMOTE_THEN_FINISH + 1),
+    Group("board", 64, KING + 1, (8, 8), layers=2, words=PIECES),
+    Group("lifted", 64, KING + 1, layers=2, words=PIECES),
+    Group("castling", 4, 2, words=("allowed",)),
+    Group("en_passant", 8, 3, words=("possible", "possible for the opponent")),
+    Group("required", 1, PROMOTE_THEN_FINISH + 1, words=REQUIRED_WORDS),
 )
-CELLS = Cells(GROUPS, write_cells)
+CELLS = Cells(GROUPS, write_cells, names=names)

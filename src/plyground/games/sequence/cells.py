@@ -65,11 +65,21 @@ def count_card(out: Out, first: int, card: int) -> None:
     out[cell] = min(out[cell] + 1, cards.COPIES)
 
 
+WORDS = ("own chip", "their chip", "own locked chip", "their locked chip", "corner")
+CARDS = ("hand", "partner", "opponents", "display", "discards")
+NAMES = [
+    *(cards.cell_name(cell) for cell in range(cards.CELLS)),
+    *(f"{card} in {group}" for group in CARDS for card in cards.CARDS),
+    "own sequences",
+    "their sequences",
+    "traded",
+    "deck in eights",
+]
 GROUPS = (
-    Group("board", cards.CELLS, cards.CORNER + 1, (cards.SIZE, cards.SIZE)),
-    *(Group(name, cards.KINDS, cards.COPIES + 1) for name in ("hand", "partner", "opponents", "display", "discards")),
+    Group("board", cards.CELLS, cards.CORNER + 1, (cards.SIZE, cards.SIZE), words=WORDS),
+    *(Group(name, cards.KINDS, cards.COPIES + 1) for name in CARDS),
     Group("sequences", 2, cards.WIN + 1),
     Group("traded", 1, 2),
     Group("deck", 1, cards.ALL_CARDS // EIGHT + 1),
 )
-CELLS = Cells(GROUPS, write_cells)
+CELLS = Cells(GROUPS, write_cells, names=lambda state, seat: NAMES)

@@ -304,7 +304,7 @@ export class Board {
   }
 }
 
-const MARKS = ["win", "check", "locked", "lifted", "promotes"];
+const MARKS = ["win", "check", "locked", "lifted", "promotes", "pattern", "reason"];
 const PIECE_KINDS = new Set(["pawn", "knight", "bishop", "rook", "queen", "king"]);
 
 const pieces = (cell) => cell.items.filter((item) => PIECE_KINDS.has(item.kind));

@@ -4,6 +4,7 @@ import { Board } from "./board.js";
 import { h } from "./dom.js";
 import { select } from "./forms.js";
 import { remember, remembered } from "./preferences.js";
+import { preferred } from "./understand.js";
 
 export class PolicyPanel {
   /** @param {import("./main.js").App} app */
@@ -19,13 +20,17 @@ export class PolicyPanel {
     this.line = h("p", { class: "soft", role: "status" });
     this.board = new Board(h("div", { class: "small-board" }), () => {}, () => {}, "Policy");
     this.puzzles = h("ul", { class: "list", "aria-label": "Puzzles solved" });
+    this.why = h("div");
+    this.learned = h("div");
+    this.small = []; // the boards in these two
     this.element = h(
       "section",
       { class: "panel", "aria-label": "What it thinks" },
       h("h2", {}, "What it thinks"),
       this.form,
       this.line,
-      h("div", { class: "columns" }, this.board.host, this.puzzles),
+      h("div", { class: "columns" }, this.board.host, this.why, this.puzzles),
+      this.learned,
     );
     this.draw();
   }
@@ -72,7 +77,7 @@ export class PolicyPanel {
 
   /** The view is left. */
   leave() {
-    this.board.close();
+    for (const board of [this.board, ...this.small]) board.close();
     this.app.connection.send("watch_policy", { run: "" });
   }
 
@@ -84,10 +89,14 @@ export class PolicyPanel {
     this.board.host.dataset.sides = sides[0];
     this.board.show({ scene: policy.scene, choices: [], last: [], sides }, { still: true });
     const { moves } = policy.analysis ?? { moves: [] };
-    this.board.mark(moves.map((move) => ({ clicks: policy.clicks[move.action], share: move.prior, kind: "move" })));
+    const shares = moves.some((move) => move.prior !== moves[0].prior)
+      ? moves.map((move) => ({ move, share: move.prior }))
+      : preferred(moves);
+    this.board.mark(shares.map(({ move, share }) => ({ clicks: policy.clicks[move.action], share, kind: "move" })));
     const best = moves.reduce((a, b) => (b.prior > a.prior ? b : a), moves[0]);
     const value = policy.value === null ? "" : `, value ${policy.value.toFixed(2)} (−1 to 1)`;
     this.line.textContent = `Checkpoint ${policy.step}: it prefers ${best?.name ?? "nothing"}${value}.`;
+    this.#drawReasons(policy, moves[0], sides);
     this.puzzles.replaceChildren(
       ...Object.entries(policy.puzzles).map(([kind, share]) =>
         h(
@@ -101,6 +110,33 @@ export class PolicyPanel {
           ),
         ),
       ),
+    );
+  }
+  /** Why it likes the move, and the patterns that it has learned: a network of n-tuples tells them. */
+  #drawReasons(policy, best, sides) {
+    for (const board of this.small) board.close();
+    this.small = [];
+    const small = (scene, name) => {
+      const board = new Board(h("div", { class: "small-board" }), () => {}, () => {}, name);
+      board.host.dataset.sides = sides[0];
+      board.show({ scene, choices: [], last: [], sides }, { still: true });
+      this.small.push(board);
+      return h("figure", { class: "captioned" }, board.host, h("figcaption", {}, scene.status));
+    };
+    this.why.replaceChildren(
+      ...(policy.why
+        ? [
+            h("h3", {}, `Why ${best.name}: the value after it without a marked cell`),
+            small(policy.why, "Reasons"),
+          ]
+        : []),
+    );
+    this.learned.replaceChildren(
+      ...policy.learned.flatMap((part) => [
+        h("h3", {}, `What it has learned. ${part.title}`),
+        h("div", { class: "patterns" }, ...part.boards.map((scene) => small(scene, "Pattern"))),
+        h("ul", { class: "list" }, ...part.single.map((words) => h("li", {}, words))),
+      ]),
     );
   }
 }

@@ -243,7 +243,7 @@ export class Understand {
 }
 
 /** How much a search prefers each move: by its visits or, where alpha-beta has none, by its values. */
-function preferred(moves) {
+export function preferred(moves) {
   const best = Math.max(...moves.map((move) => move.value ?? -1));
   const byValue = (move) => (move.value === null ? 0 : Math.exp((move.value - best) / TEMPERATURE));
   const weights = moves.map(moves.some((move) => move.visits > 0) ? (move) => move.visits : byValue);
