@@ -63,7 +63,9 @@ def test_no_choice_draws_from_the_generators_that_decide_a_games_chance(name: st
     compiled code (test_td.py)."""
     game = pg.load(ROOT / "tests" / "tiny_games" / "pig.py")
     encoder = {} if name == "tabular" else {"network": "16+value" if "value" in OWN[name]["network"] else "16"}
-    config = config_of(name, game=str(game), **{**COMMON, **OWN[name], **encoder, "opponents": ("0.8 self", "0.2 random")})
+    config = config_of(
+        name, game=str(game), **{**COMMON, **OWN[name], **encoder, "opponents": ("0.8 self", "0.2 random")}
+    )
     learner = new_learner(resolve(config))
     batch, played = learner.games.batch, learner.games.batch.step
     last = [batch.rngs.clone()]
