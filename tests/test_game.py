@@ -9,6 +9,9 @@ import pytest
 
 import plyground as pg
 from conftest import ROOT, TINY
+from plyground.game import module_of_file
+from plyground.games.rng import below
+from plyground.kernels.numba_internals import options_of
 
 
 def test_an_unknown_game_gets_a_suggestion() -> None:
@@ -25,6 +28,14 @@ def test_a_file_that_does_not_run_is_named(tmp_path: Path) -> None:
     path.write_text("def (")
     with pytest.raises(pg.InvalidValue, match=r"oops\.py' does not run: SyntaxError"):
         pg.load(str(path))
+
+
+def test_a_file_changes_nothing_of_what_it_imports(tmp_path: Path) -> None:
+    """Other games' kernels would be compiled again in this process, as with other options."""
+    before, path = dict(options_of(below)), tmp_path / "drawing.py"
+    path.write_text("from plyground.games.rng import below\nfrom numba import njit\n\n\n@njit\ndef own(): pass\n")
+    assert options_of(module_of_file(str(path), "game").own)["nogil"]
+    assert options_of(below) == before
 
 
 def test_settings_come_by_keyword_or_in_the_name() -> None:

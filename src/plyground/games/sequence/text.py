@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from plyground.errors import InvalidText, shorten, unknown
 from plyground.games.interface import DRAW, FIRST_WINS, RUNNING, State
@@ -27,6 +30,8 @@ LONGEST = 3000
 MOST_COUNTED = 15  # sequences of a seat: nine in each of four directions, and the hearts, as the course counts them
 TEN = re.compile(r"\b10([shdc])\b", re.IGNORECASE)  # a card, not the square `a10`
 ITEM = re.compile(r"([2-9tjqka][shdc])(\+|'*)")
+CARDS = re.compile(rf"\A(?:{ITEM.pattern})*")
+BOARD = re.compile("#[_rbXO]{8}#(/[_rbXO]{10}){8}/#[_rbXO]{8}#")
 FORM = "'#_________/... (ten rows) turn=0 hands=2s3s,4cjd display=2c3c deck=... discards=...'"
 
 # ---- names ----
@@ -113,7 +118,7 @@ def _line(state: State, hands: list[str], deck: str) -> str:
 
 def rows(state: State) -> list[str]:
     """The ten rows of the board, from the top."""
-    marks = "".join(MARKS[cell] for cell in state["cells"])
+    marks = "".join([MARKS[cell] for cell in state["cells"].tolist()])
     return [marks[k : k + cards.SIZE] for k in range(0, cards.CELLS, cards.SIZE)]
 
 
@@ -121,8 +126,9 @@ def seats_of(state: State) -> range:
     return range(int(state["seats"]))
 
 
-def _cards(pile: Iterable[int]) -> str:
-    return "".join(cards.CARDS[card] for card in pile if card != cards.NO_CARD)
+def _cards(pile: NDArray[np.int8]) -> str:
+    numbers: list[int] = pile.tolist()
+    return "".join([cards.CARDS[card] for card in numbers if card != cards.NO_CARD])
 
 
 def _hand(state: State, seat: int, hide: bool = False) -> str:
@@ -182,34 +188,29 @@ def parse(source: str, state: State) -> None:
 
 
 def _read_board(source: str, state: State) -> None:
+    if BOARD.fullmatch(source):
+        state["cells"] = [MARKS.index(mark) for mark in source if mark != "/"]
+        return
     lines = source.split("/")
     if len(lines) != cards.SIZE or any(len(line) != cards.SIZE for line in lines):
         raise InvalidText(f"a Sequence text begins with ten rows of ten cells, not {shorten(source)!r}; write {FORM}")
-    for cell, mark in enumerate("".join(lines)):
-        corner = cell in cards.CORNERS
-        if mark not in MARKS or (mark == "#") != corner:
-            right = "the corner holds only '#'" if corner else "a cell is '_', 'r', 'b', 'X' or 'O'"
-            raise InvalidText(f"{mark!r} at {cards.cell_name(cell)}: {right}")
-        state["cells"][cell] = MARKS.index(mark)
+    marks = [(mark, cell, cell in cards.CORNERS) for cell, mark in enumerate("".join(lines))]
+    mark, cell, corner = next(each for each in marks if each[0] not in MARKS or (each[0] == "#") != each[2])
+    right = "the corner holds only '#'" if corner else "a cell is '_', 'r', 'b', 'X' or 'O'"
+    raise InvalidText(f"{mark!r} at {cards.cell_name(cell)}: {right}")
 
 
 def _read_cards(key: str, value: str, most: int) -> list[tuple[int, int]]:
     """Cards and what follows them: `2s3s+` is [(0, 0), (1, OPEN)]."""
-    found: list[tuple[int, int]] = []
-    place = 0
-    while place < len(value):
-        item = ITEM.match(value, place)
-        if item is None:
-            hidden = "; this is a seat's view, which does not tell the whole state" if "?" in value else ""
-            raise InvalidText(
-                f"no card {value[place : place + 2]!r} in {key}={shorten(value)}; a card is a rank 2-9 t j q k a "
-                f"and a suit s h d c{hidden}"
-            )
-        found.append((cards.NUMBER_OF[item[1]], cards.OPEN if item[2] == "+" else len(item[2])))
-        place = item.end()
+    if rest := CARDS.sub("", value, count=1):
+        hidden = "; this is a seat's view, which does not tell the whole state" if "?" in value else ""
+        raise InvalidText(
+            f"no card {rest[:2]!r} in {key}={shorten(value)}; a card is a rank 2-9 t j q k a and a suit s h d c{hidden}"
+        )
+    found = ITEM.findall(value)
     if len(found) > most:
         raise InvalidText(f"{key} holds at most {most} cards, not {len(found)}: {shorten(value)!r}")
-    return found
+    return [(cards.NUMBER_OF[card], cards.OPEN if drawn == "+" else len(drawn)) for card, drawn in found]
 
 
 def _read_pile(key: str, value: str, state: State) -> None:
@@ -289,11 +290,12 @@ def problems(state: State) -> list[str]:
             found.append(f"seat {seat} holds {state['held'][seat]} cards, not {dealt}")
     if not boxed and state["deck_size"] and state["display_size"] != cards.SLOTS:
         found.append(f"{state['display_size']} cards lie face up while the deck has some: there are {cards.SLOTS}")
-    chips = sum(cell not in (cards.EMPTY, cards.CORNER) for cell in state["cells"])
+    cells = state["cells"].tolist()
+    chips = len(cells) - cells.count(cards.EMPTY) - cells.count(cards.CORNER)
     if not state["reshuffles"] and chips > state["discards_size"]:
         found.append(f"{chips} chips on the board, but only {state['discards_size']} cards were played")
     for side, total in enumerate(totals(state)):
-        locked = any(cell == cards.LOCKED + side for cell in state["cells"])
+        locked = cards.LOCKED + side in cells
         if locked != (total > 0):
             found.append(f"{SIDES[side]} has {total} sequences and {'some' if locked else 'no'} locked chips")
     return found
@@ -314,7 +316,7 @@ def limits(state: State) -> list[str]:
 def _card_problems(state: State) -> list[str]:
     """Each card exists twice."""
     piles = (state["hands"].reshape(-1), state["display"], state["deck"], state["discards"])
-    counts = Counter(int(card) for pile in piles for card in pile if card != cards.NO_CARD)
+    counts = np.bincount(np.concatenate(piles) - cards.NO_CARD, minlength=len(cards.CARDS) + 1)[1:].tolist()
     many = [f"{counts[k]} copies of {cards.CARDS[k]}" for k in range(len(cards.CARDS)) if counts[k] > cards.COPIES]
     few = [cards.CARDS[k] for k in range(len(cards.CARDS)) if counts[k] < cards.COPIES]
     found = [f"{', '.join(many)} (there are {cards.COPIES})"] if many else []
