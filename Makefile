@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # setuptools, which has a hash, builds packages without a wheel; `make test BUILD=` lets pip fetch other build tools
 BUILD := --no-build-isolation
-PIP := $(BIN)/pip install --disable-pip-version-check $(BUILD)
+PIP = $(BIN)/pip install --disable-pip-version-check $(BUILD) $(LAZILY)
 # two processes; files stay whole, so that each game compiles in one of them; a process that dies ends the tests
 BOTH := -n 2 --dist loadfile --max-worker-restart 0
 
@@ -18,6 +18,7 @@ help:  ## what there is
 
 demo: .venv/.pictures .venv/.web  ## an agent learns Connect Four before your eyes, in about a minute and a half, compiling included
 	$(BIN)/plyground train --profile connect_four_demo
+demo: LAZILY := --no-compile # Python compiles a module when it is first imported, and most never are: 70 MB less
 
 web: .venv/.learn .venv/.web  ## play, watch, understand and learn in a browser: a page from a server on this machine
 	$(BIN)/plyground serve --open
