@@ -139,4 +139,5 @@ def check_installed(package: str) -> None:
 
 def install(extra: str) -> str:
     """How to install an extra; the package is in no package index."""
-    return f"in Plyground's folder: pip install -c constraints.txt -e '.[{extra}]'"
+    size = " (PyTorch, about 1 GB)" if extra == "learn" else ""
+    return f"in Plyground's folder: pip install -c constraints.txt -e '.[{extra}]'{size}"
