@@ -146,11 +146,13 @@ def installed_by_make(folder: Path, target: str, *, torch_is_there: bool) -> str
     ).stdout
 
 
-def test_make_demo_installs_the_page_too_and_names_the_size_of_torch_once(tmp_path: Path) -> None:
-    printed = installed_by_make(tmp_path, "demo", torch_is_there=False)
-    heads = [line for line in printed.splitlines() if line.startswith("Installing Plyground")]
-    assert "[learn] into .venv: PyTorch is most of it" in heads[0]
-    assert heads[1:] == ["Installing Plyground with its extra [web] into .venv"]
+def test_make_demo_installs_no_torch_and_make_web_names_its_size_once(tmp_path: Path) -> None:
+    for target, extra, size in (("demo", "pictures", ""), ("web", "learn", ": PyTorch is most of it")):
+        (tmp_path / target).mkdir()
+        printed = installed_by_make(tmp_path / target, target, torch_is_there=False)
+        heads = [line for line in printed.splitlines() if line.startswith("Installing Plyground")]
+        assert f"[{extra}] into .venv{size}" in heads[0]
+        assert heads[1:] == ["Installing Plyground with its extra [web] into .venv"]
 
 
 def test_make_names_no_size_of_torch_that_is_there(tmp_path: Path) -> None:

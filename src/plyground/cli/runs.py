@@ -268,8 +268,7 @@ def table(
     json: Json = False,
     trust: Trust = False,
 ) -> None:
-    """Print what a run's tables hold: entries in words, the most visited and the most valuable; of n-tuples the
-    patterns that matter most, on the board.
+    """Print what a run's tables hold: entries in words, or the patterns of n-tuples.
 
     Args:
         words: a run's directory
