@@ -86,8 +86,11 @@ def test_games_have_names_for_people() -> None:
 
 def test_games_say_how_they_are_learned_or_why_not(steady_path: Path) -> None:
     blind = steady_path / "blind.py"
-    blind.write_text(Path(ROW).read_text().replace("ENCODERS = ", "NOTHING = "))
-    found = {info.id: info.learning for info in Catalogue([ROW, str(blind)], [], steady_path).infos()}
-    assert found["chess"] == "plyground train dqn chess"
-    assert found["three_in_a_row"] == f"plyground train dqn {ROW}"
-    assert found["blind"] == "networks cannot learn it: its file defines no ENCODERS (docs/adding_a_game.md)"
+    coded = steady_path / "coded.py"
+    coded.write_text(Path(ROW).read_text().replace("CELLS = ", "OTHERS = "))
+    blind.write_text(coded.read_text().replace("ENCODERS = ", "NOTHING = "))
+    found = {info.id: info.learning for info in Catalogue([ROW, str(coded), str(blind)], [], steady_path).infos()}
+    assert found["chess"] == "plyground train td chess"
+    assert found["three_in_a_row"] == f"plyground train td {ROW}"
+    assert found["coded"] == f"plyground train dqn {coded}"
+    assert found["blind"] == "nothing can learn it: its file defines neither CELLS nor ENCODERS (docs/adding_a_game.md)"

@@ -69,7 +69,8 @@ class Catalogue:
         game = self.load(name)
         rules, opponents = game.rules, self.opponents(name, game)
         first = DEFAULT_LEVEL if DEFAULT_LEVEL in opponents else next(iter(opponents))
-        cannot = "networks cannot learn it: its file defines no ENCODERS (docs/adding_a_game.md)"
+        learner = "td" if rules.CELLS is not None else "dqn" if game.encoders or not game.path else ""
+        cannot = "nothing can learn it: its file defines neither CELLS nor ENCODERS (docs/adding_a_game.md)"
         return GameInfo(
             id=name,
             name=title_of(name),
@@ -86,7 +87,7 @@ class Catalogue:
             network=NETWORK in opponents and can_search_trees(game),
             typing=rules.TYPING,
             format="FEN or PGN" if rules.UCI else "a position or a list of moves",
-            learning=cannot if game.path and not game.encoders else command("train", "dqn", game.word),
+            learning=command("train", learner, game.word) if learner else cannot,
         )
 
     # ---- opponents ----

@@ -1,4 +1,4 @@
-// Runs: their list, live curves side by side, the two-minute demo, what a checkpoint thinks, and ladders.
+// Runs: their list, live curves side by side, the demo, what a checkpoint thinks, and ladders.
 
 import { chart } from "./chart.js";
 import { button, h, redraw, toast } from "./dom.js";
