@@ -55,8 +55,8 @@ def features_of(position: pg.Position, seat: int) -> list[int]:
 
 def naive_logit(network: Sparse, position: pg.Position) -> int:
     """In units of `unit`, with Python's whole numbers."""
-    own: dict[str, Any] = {name: values.tolist() for name, values in network.arrays.items()}
-    total = own["second_bias"]
+    own: dict[str, Any] = {name: values.tolist() for name, values in network.state().items()}
+    total = own["second_bias"][0]
     for factors, seat in zip(own["second"], (position.to_move, 1 - position.to_move), strict=True):
         features = features_of(position, seat)
         for j, factor in enumerate(factors):

@@ -51,7 +51,7 @@ class Sparse(CompiledModel):
             raise InvalidValue(f"a sparse network has {', '.join(map(str, WIDTHS[:-1]))} or 256 units, not {units}")
         super().__init__(game, sparse_code, units=units)
         self.kind, self.units = "sparse", units
-        self.weights["row"], self.weights["unit"] = game.cells.features - 1, 1.0
+        self.weights["feature"], self.weights["unit"], self.weights["units"] = game.cells.features, 1.0, units
 
     @property
     def identity(self) -> dict[str, str]:
@@ -62,7 +62,8 @@ class Sparse(CompiledModel):
         return f"Sparse network of {self.units} units ({self.weights.itemsize / 1024:.0f} KB)"
 
     def state(self) -> Arrays:
-        return {name: np.atleast_1d(values) for name, values in self.arrays.items() if name != "row"}
+        own = {name: np.atleast_1d(values) for name, values in self.arrays.items() if name not in ("feature", "units")}
+        return {**own, "first": own["first"][1:]}
 
     def load_state(self, state: Arrays) -> None:
         check_fitting(state, self.state())
@@ -71,8 +72,8 @@ class Sparse(CompiledModel):
         if not 0.0 < unit <= 1.0 or largest >= 2**31 or np.abs(state["bias"].astype(np.int64)).max() > MOST_BIAS * ONE:
             raise InvalidValue(f"a sparse network whose sums may leave their 32 bits: {largest} units of {unit}")
         fresh = self.weights.copy()
-        for name, values in state.items():
-            fresh[name][0] = values.reshape(fresh[name][0].shape)
+        fresh["unit"], fresh["second_bias"] = unit, state["second_bias"]
+        fresh["bias"], fresh["second"], fresh["first"][0, 1:] = state["bias"], state["second"], state["first"]
         self.swap(fresh)
 
     def quantise(self, floats: Records) -> None:
@@ -95,7 +96,7 @@ class Sparse(CompiledModel):
     def floats(self) -> Records:
         """[1] the weights as numbers to go on learning with."""
         found, own = np.zeros(1, floats_type(self.game.cells.num_features, self.units)), self.weights[0]
-        found["first"], found["bias"] = own["first"] / ONE, own["bias"] / ONE
+        found["first"], found["bias"] = own["first"][1:] / ONE, own["bias"] / ONE
         found["second"] = own["second"] * (own["unit"] * SQUARE)
         found["second_bias"] = own["second_bias"] * own["unit"]
         return found

@@ -13,7 +13,7 @@ from plyground.kernels.slots import NUM_CELLS, write_cells
 @uncounted_loop
 def list_features(
     states: NDArray[np.void],  # [N] of HEAD
-    row: NDArray[np.int32],  # [NUM_CELLS]
+    row: NDArray[np.int32],  # [NUM_CELLS]: a cell's value v > 0 is the input `row + v`
     cells: NDArray[np.int16],  # [NUM_CELLS] working memory
     features: NDArray[np.uint16],  # [2 N NUM_CELLS] is room for all
     ends: NDArray[np.int64],  # [2 N] where those of each view end: of the side to move, then of the other
