@@ -41,6 +41,7 @@ from plyground.models.numbers import cosine
 from plyground.models.sparse import CLIP, Sparse, of_config
 from plyground.models.sparse_training import Examples, Step, working_memory
 from plyground.runs.learned import begin_with
+from plyground.search.minimax import check_searchable
 from plyground.search.timed import TimedMinimax
 from plyground.teaching.dataset import map_packed
 from plyground.teaching.searched import SearchedGames, SearchedLines
@@ -138,6 +139,7 @@ class SparseLearner:
     def __init__(self, config: Config) -> None:
         self.config, self.state, self.game = config, TrainingState(), load(config.game)
         self.network = of_config(asdict(config), self.game)
+        check_searchable(self.game, self.network if config.from_ == "nothing" or config.data else None)
         if config.init:
             begin_with(self.network, config.init)
             self.floats = self.network.floats()
@@ -220,6 +222,7 @@ class SparseLearner:
         return SearchedGames(self.game, search, self.config.opening_plies, self.config.max_plies or LONGEST)
 
     def _learn(self) -> Metrics:
+        """A few updates of the weights in floats, and then the network in integers."""
         state, config, data, round_ = self.state, self.config, self.data, self.round
         examples, losses, size = Examples(data.features, data.starts, data.targets), list[float](), config.batch_size
         for _ in range(min(UPDATES, self.updates_in_cycle - round_.updates)):
@@ -234,6 +237,7 @@ class SparseLearner:
                 state.updates += 1
                 state.plies += len(rows) if config.data else 0
         round_.losses += sum(losses)
+        self.network.quantise(self.floats)
         return {"train_loss": sum(losses) / len(losses)} if losses else {}
 
     def _rate(self) -> float:
@@ -384,9 +388,8 @@ class Cycles:
         return 0.5 * (played + (learned if played == 1 else 0.0))
 
     def end(self) -> list[Event]:
-        """The network in integers, its record, and what becomes of the best version."""
+        """The record of the cycle, and what becomes of the best version."""
         learner, state, config = self.learner, self.learner.state, self.learner.config
-        learner.network.quantise(learner.floats)
         found, round_, data = learner.measure(), learner.round, learner.data
         place = {"step": state.step, "cycle": state.cycle, "cycles": config.cycles}
         counts = {"updates": state.updates, "plies": state.plies, "illegal_moves": 0, "games": round_.games}
