@@ -13,7 +13,7 @@ import torch
 import plyground as pg
 from conftest import ROOT
 from plyground.agents.agent import Agent
-from plyground.agents.registry import make
+from plyground.agents.registry import can_search, make
 from plyground.arena.match import play_match
 from plyground.errors import Error
 from plyground.learners import LEARNERS, saving
@@ -42,6 +42,7 @@ OWN: dict[str, dict[str, Any]] = {
     },
     "tabular": {},
     "td": {"tuples": 5, "length": 3, "games_per_round": 4, "max_plies": 400},  # truncated games teach nothing at first
+    "sparse": {"units": 32, "nodes": 20, "games_per_cycle": 32, "batch_size": 32, "epochs": 100},
 }  # fmt: skip
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 
@@ -57,10 +58,10 @@ def knowledge(learner: Any) -> list[bytes]:
     return [np.ascontiguousarray(values).tobytes() for values in learner.model.present.state().values()]
 
 
-@pytest.mark.parametrize("name", [name for name in SELF_PLAY if name not in ("alphazero", "td")])
+@pytest.mark.parametrize("name", [name for name in SELF_PLAY if name not in ("alphazero", "td", "sparse")])
 def test_no_choice_draws_from_the_generators_that_decide_a_games_chance(name: str) -> None:
-    """They advance while a ply is played, and never while one is chosen. AlphaZero refuses such games; `td` plays in
-    compiled code (test_td.py)."""
+    """They advance while a ply is played, and never while one is chosen. AlphaZero and `sparse` refuse such games; `td`
+    plays in compiled code (test_td.py)."""
     game = pg.load(ROOT / "tests" / "tiny_games" / "pig.py")
     encoder = {} if name == "tabular" else {"network": "16+value" if "value" in OWN[name]["network"] else "16"}
     config = config_of(
@@ -87,7 +88,11 @@ def test_no_choice_draws_from_the_generators_that_decide_a_games_chance(name: st
 def test_fifty_updates(name: str, game: pg.Game) -> None:
     """On every game, with the network that fits its first encoder: finite metrics, no illegal action."""
     config = config_of(name, game=str(game), **{**COMMON, **OWN[name]})
-    if name == "td" and game.rules.CELLS is None:
+    if name == "sparse" and (game.rules.hidden or not can_search(game)):
+        with pytest.raises(Error, match=r"hides some|needs a game|has no cells"):
+            new_learner(resolve(config))
+        return
+    if name in ("td", "sparse") and game.rules.CELLS is None:
         with pytest.raises(Error, match="has no cells"):
             new_learner(resolve(config))
         return
@@ -131,7 +136,7 @@ def score(game: pg.Game, agent: Agent, opponent: Agent) -> float:
     return play_match(game, agent, opponent, 400, seed=3, opening_plies=0).score
 
 
-@pytest.mark.parametrize("name", [name for name in SELF_PLAY if name != "alphazero"])  # test_alphazero.py
+@pytest.mark.parametrize("name", [*LEARNS])  # test_alphazero.py, test_sparse.py
 def test_after_some_games_it_is_clearly_stronger_than_untrained(name: str) -> None:
     settings = {"game": ROW, "seed": 1, "num_envs": 64, "games_per_cycle": 5000, "cycles": 1, "opening_plies": 3}
     if name != "tabular":

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from plyground.models.numbers import exp, tanh
+from plyground.models.numbers import cosine, exp, tanh
 
 POINTS = [0.0, *np.linspace(-20, 20, 2001), *np.logspace(-12, 2, 300), *-np.logspace(-12, 2, 300)]
 
@@ -15,6 +15,8 @@ def test_they_are_those_of_the_library_to_the_last_places() -> None:
     for x in POINTS:
         assert math.isclose(exp(x), math.exp(x), rel_tol=5e-16)
         assert abs(tanh(x) - math.tanh(x)) < 3e-16
+    for x in np.linspace(-math.pi, math.pi, 2001):
+        assert abs(cosine(x) - math.cos(x)) < 2e-15
 
 
 def test_they_end_where_numbers_do() -> None:

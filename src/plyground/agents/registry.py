@@ -278,6 +278,7 @@ def load_run(path: str, game: Game | None = None, which: str = "best") -> Any:
 PLAYERS = {
     "network": "plyground.agents.network.NetworkAgent",
     "ntuple": "plyground.agents.ntuple.NTupleAgent",
+    "sparse": "plyground.agents.sparse.SparseAgent",
     "table": "plyground.agents.tabular.TableAgent",
 }
 """the agents that play by a model alone; by all other models a search of one ply plays"""

@@ -112,7 +112,7 @@ class Parser(argparse.ArgumentParser):
     def _add(self, group: Any, setting: Setting, paired: bool = False) -> None:
         """Add one option to the parser or to a group of it; a `paired` switch can be switched off, too."""
         name, kind, default, sentence, (metavar, told, _, short) = setting
-        flag = f"--{name.replace('_', '-')}"
+        flag = f"--{name.rstrip('_').replace('_', '-')}"  # `from_`: a word that Python keeps for itself
         flags = (flag, short) if short else (flag,)
         required, is_switch = default is inspect.Parameter.empty, kind is bool
         if not told and not required and (paired or not is_switch):
@@ -225,7 +225,7 @@ def typed(words: Sequence[str], given: Table) -> list[str]:
     """A command line that gives this again."""
     line = list(words)
     for name, value in given.items():
-        flag = name.replace("_", "-")
+        flag = name.rstrip("_").replace("_", "-")
         if isinstance(value, bool):
             line.append(f"--{flag}" if value else f"--no-{flag}")
         elif isinstance(value, tuple):

@@ -32,6 +32,7 @@ LEARNERS = {
     "ppo": LearnerEntry("plyground.learners.ppo", "PPO", "PPOLearner", "proximal policy optimization"),
     "alphazero": LearnerEntry("plyground.learners.alphazero", "AlphaZero", "AlphaZeroLearner", "self-play with search"),
     "td": LearnerEntry("plyground.learners.td", "TD", "TDLearner", "TD(λ) with n-tuples"),
+    "sparse": LearnerEntry("plyground.learners.sparse", "Sparse", "SparseLearner", "sparse network for alpha-beta"),
     "tabular": LearnerEntry("plyground.learners.tabular", "Tabular", "TabularLearner", "Q-learning and SARSA"),
     "imitation": LearnerEntry("plyground.learners.imitation", "Imitation", "ImitationLearner", "from a teacher"),
 }

@@ -410,6 +410,47 @@ class TD(RunConfig):
 
 
 @dataclass(frozen=True)
+class Sparse(RunConfig):
+    """Train a sparse network, an evaluation for alpha-beta, on what a search finds."""
+
+    data: tuple[str, ...] = ()
+    """datasets of searched positions, of which a cycle is an epoch (none: it plays against itself; a cycle is a round
+    of games and `epochs` passes over the positions of the last rounds)"""
+    units: Annotated[int, Bounds(32, 256)] = 64
+    """width of the hidden layer, for each side's view: 32, 64, 128 or 256"""
+    from_: Literal["evaluate", "nothing"] = "evaluate"
+    """whose games it learns from at first: those of the game's own evaluation, until the network is as strong; or, with
+    nothing but the rules, of the network itself with random weights"""
+    nodes: Count = 1000
+    """nodes of each search, in games against itself"""
+    rounds_kept: Count = 20
+    """rounds that are learned from"""
+    epochs: Count = 4
+    """passes over their positions after each round"""
+    result_share: Share = 0.0
+    """share of the game's result in the target; the rest is the value that the search found"""
+    batch_size: Count = 4096
+    """positions in a minibatch"""
+    learning_rate: float = 2e-3
+    """initial learning rate of Adam; it falls as a cosine, over the run or, in games against itself, over each round"""
+    weight_decay: float = 0.01
+    """decoupled weight decay: each update shrinks the first weights by learning rate times this"""
+    validation_split: Share = 0.05
+    """share of the games that is held out"""
+    opening_plies: OpeningPlies = 12
+    """games begin after a random number of random plies, up to this many"""
+    threads: Threads = 0
+    """processor cores, with the same result for any number (0: all)"""
+
+    device: ClassVar[str] = NetworkConfig.device
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.validation_split < 1:
+            raise InvalidValue(f"validation_split is between 0 and 1, not {self.validation_split}: it is measured on")
+
+
+@dataclass(frozen=True)
 class Imitation:
     """Train a network to choose as a teacher does."""
 

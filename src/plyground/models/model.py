@@ -107,6 +107,7 @@ class Kind(NamedTuple):
 KINDS = {
     "table": Kind("plyground.models.table", ("key",)),
     "ntuple": Kind("plyground.models.ntuple", ("tuples", "length")),
+    "sparse": Kind("plyground.models.sparse", ("units",)),
     "network": Kind("plyground.models.network", ("network", "encoder", "outputs")),
 }
 

@@ -32,15 +32,17 @@ from plyground.game import Game, load
 from plyground.games.interface import DRAW, RUNNING, Outcome
 from plyground.games.rng import draw
 from plyground.kernels.threads import available
+from plyground.search.timed import TimedMinimax
 from plyground.teaching.config import Collect
-from plyground.teaching.dataset import Writer, read_dataset
+from plyground.teaching.dataset import Writer, form_of, read_dataset
 from plyground.teaching.lines import DIGITS, Lines, game_name, hash_of
+from plyground.teaching.searched import STOPPED, SearchedGames, SearchedLines, make_searcher
 
 BLOCK = 2000  # positions that are written together
 TASK = 32  # games that a process plays at a time
 ENOUGH = 4  # tasks for each process from which several processes are started: a start takes two seconds
 POLL = 0.1  # seconds between two readings of `stop`
-CUT, STOPPED = "CUT", "STOPPED"  # results of games that the rules did not end: repeated positions, limit of plies
+CUT = "CUT"  # the result of a game that was ended since positions recurred
 Records = NDArray[np.void]
 Report = Callable[[int, int, float], None]
 
@@ -170,16 +172,20 @@ class Finished(NamedTuple):
 
 def select(config: Collect, lines: Lines, played: Played, how: str) -> Finished:
     """The records of a finished game that are taken; the choice depends only on the seed and the game's number."""
-    rng = np.random.default_rng([config.seed % 2**64, played.number])
     records = np.frombuffer(b"".join(played.positions), lines.dtype).copy()
+    records["game"], records["game_id"] = game_name(f"{config.seed}-{played.number}")
+    records["time"] = int(time.time())
+    return taken_of(config, played.number, records, how)
+
+
+def taken_of(config: Collect, number: int, records: Records, how: str) -> Finished:
+    rng = np.random.default_rng([config.seed % 2**64, number])
     decisive = how not in (CUT, STOPPED, Outcome(DRAW).name)
-    if not decisive and (played.number < config.decisive_first * config.games or rng.random() >= config.draws):
+    if not decisive and (number < config.decisive_first * config.games or rng.random() >= config.draws):
         records = records[:0]
     elif 0 < config.positions_per_game < len(records):
         records = records[np.sort(rng.choice(len(records), config.positions_per_game, replace=False))]
-    records["game"], records["game_id"] = game_name(f"{config.seed}-{played.number}")
-    records["time"] = int(time.time())
-    return Finished(played.number, how, records)
+    return Finished(number, how, records)
 
 
 # ---- games, played here or by other processes ----
@@ -190,8 +196,15 @@ Stop = Callable[[], bool]
 Play = Callable[[Collect, range, Stop], Iterator[list[Finished]]]
 
 
-def games_here(config: Collect, game: Game, teacher: Teacher, numbers: range, stop: Stop) -> Iterator[list[Finished]]:
+def games_here(
+    config: Collect, game: Game, teacher: Teacher | TimedMinimax, numbers: range, stop: Stop
+) -> Iterator[list[Finished]]:
     """Play games; after each ply those that are finished now, in order."""
+    if isinstance(teacher, TimedMinimax):  # one game after the other
+        games = SearchedGames(game, teacher, config.opening_plies, config.max_plies)
+        for number in itertools.takewhile(lambda _: not stop(), numbers):
+            yield [taken_of(config, number, *games.play(config.seed, number))]
+        return
     collector = Collector(config, game, teacher, numbers)
     while not collector.done and not stop():
         collector.step()
@@ -241,8 +254,10 @@ def play_games(config: Collect, numbers: range, stop: Stop = lambda: False) -> l
 
 
 @functools.cache
-def _teacher_of(config: Collect) -> tuple[Game, Teacher]:
+def _teacher_of(config: Collect) -> tuple[Game, Teacher | TimedMinimax]:
     game = load(config.game)
+    if config.teacher.startswith("minimax:"):
+        return game, make_searcher(game, config.teacher)
     return game, make_teacher(game, config.teacher, config.depth, config.quiescence, config.table, config.threads)
 
 
@@ -255,7 +270,10 @@ def collect(
     of these numbers elsewhere, and returns them in order.
     """
     game, teacher = _teacher_of(config)
-    lines, taken = Lines(game), Counter[int]()  # how often each position was taken
+    lines = SearchedLines(game) if isinstance(teacher, TimedMinimax) else Lines(game)
+    if isinstance(lines, SearchedLines) and form_of(out) != "packed":
+        raise InvalidValue(f"positions that {config.teacher} has searched are kept packed: name --out FILE.packed")
+    taken = Counter[int]()  # how often each position was taken
     writer = Writer(out, lines, _fixed(config, game, teacher))
     begun, begun_with, games = time.perf_counter(), writer.progress["lines"], writer.progress["games"]
     if begun_with:
@@ -289,7 +307,9 @@ def collect(
     return {**writer.progress, "positions_per_second": speed, "teacher": str(teacher)}
 
 
-def _games(config: Collect, game: Game, teacher: Teacher, numbers: range, stop: Stop) -> Iterator[list[Finished]]:
+def _games(
+    config: Collect, game: Game, teacher: Teacher | TimedMinimax, numbers: range, stop: Stop
+) -> Iterator[list[Finished]]:
     """Finished games, played here if they are few."""
     processes = min(config.threads or available(), len(numbers) // (ENOUGH * TASK))
     if processes < 2:
@@ -299,7 +319,7 @@ def _games(config: Collect, game: Game, teacher: Teacher, numbers: range, stop: 
     return games_elsewhere(config, numbers, processes, stop)
 
 
-def _fixed(config: Collect, game: Game, teacher: Teacher) -> dict[str, Any]:
+def _fixed(config: Collect, game: Game, teacher: Teacher | TimedMinimax) -> dict[str, Any]:
     """The settings that must be equal to continue a file; `games` is free where it changes no other game."""
     table = {**asdict(config), "game": str(game), "teacher": str(teacher)}
     alone = config.temperature_final is None and not config.decisive_first

@@ -21,7 +21,8 @@ class Collect:
     """games of the teacher against itself; one of chess gives about 64 positions"""
     teacher: str = ""
     """minimax, solver, a scorer of the game such as window, or a search such as search:sims=1000 (empty: the first that
-    the game has)"""
+    the game has); minimax:nodes=1000, with any model, writes what the learner `sparse` reads: each position with the
+    value that the search found and the game's result"""
     depth: int = 2
     """search depth of minimax, in plies"""
     quiescence: int = 4

@@ -256,6 +256,10 @@ class Lines:
             fine &= np.abs(records["value"]) <= 1  # a NaN is not
         if "ply" in there:
             fine &= records["ply"] >= 0
+        if "result" in there:
+            fine &= np.abs(records["result"]) <= 1
+        if "quiet" in there:
+            fine &= (records["quiet"] == 0) | (records["quiet"] == 1)
         if "move" in there:
             fine &= ((legal == records["move"][:, None]) & (legal >= 0)).any(1)
         if "top" in there:
