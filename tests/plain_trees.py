@@ -21,7 +21,7 @@ from plyground.search.tree_memory import new_trees
 PARTS = r"kernels\.no_refcounts|search\.tree_(policy|result|reuse)|models\.judge"
 COMPILED = rf"^from (numba|plyground\.({PARTS})) import .*$"
 """imports that the plain functions do without: decorators, and the functions of one another"""
-NO_MODEL = Judge(np.zeros(1, NO_WORK), np.zeros(1, NO_WORK))
+NO_MODEL = Judge(np.zeros(1, NO_WORK), np.zeros(2, NO_WORK))
 
 
 @functools.cache
@@ -29,7 +29,7 @@ def bodies(game: pg.Game) -> Any:
     """The functions for a game without the compiler: to compile each for a call from Python takes a second, and all of
     them together for another game more than ten."""
     module, rules = ModuleType("plain_tree"), game.rules
-    for name in ("njit", "uncounted_body", "uncounted_loop"):
+    for name in ("njit", "uncounted_body", "uncounted_loop", "uncounted_part"):
         setattr(module, name, lambda function: function)
     for each in (tree_policy, tree_result, tree_reuse, tree):
         path = Path(str(each.__file__))

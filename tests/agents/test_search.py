@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import TINY, at_once
+from conftest import ROOT, TINY, at_once
 from plyground.agents import registry
 from plyground.agents.agent import Learning, ask, compile_kernels, stoppable
 from plyground.agents.registry import current, find_model, make
@@ -24,7 +24,9 @@ from plyground.agents.search import (
 )
 from plyground.checks import laws
 from plyground.cli.ctrl_c import interruptible
+from plyground.game import module_of_file
 from plyground.games.rng import seeds
+from plyground.models.compiled import CompiledModel, handwritten
 from plyground.search.determinized_search import DeterminizedSearch
 from plyground.search.network_search import NetworkSearch, NetworkSearches
 from plyground.search.tree_search import TreeSearch
@@ -46,6 +48,14 @@ def test_play_searches_as_the_run_has_learned(connect_four: pg.Game) -> None:
         connect_four, {"sims": "16"}, find_model(connect_four, "trained"), {"value_scale": 0.7, "considered": 5}
     )
     assert (agent.config.value_scale, agent.config.considered, agent.config.noise) == (0.7, 5, False)
+
+
+def test_a_learned_model_gives_priors_and_a_handwritten_one_none(connect_four: pg.Game) -> None:
+    learned = CompiledModel(connect_four, module_of_file(str(ROOT / "examples" / "linear_model.py"), "model file"))
+    learned.spec = "linear_model.py"
+    agents = [make_search(connect_four, {"model": "named"}, each) for each in (learned, handwritten(connect_four))]
+    assert [agent.config.prior_temperature for agent in agents] == [0.15, 0.0]
+    assert [agent.config.selection for agent in agents] == ["puct", "puct"]
 
 
 @pytest.mark.parametrize(

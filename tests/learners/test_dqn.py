@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import random
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +15,7 @@ import torch
 import plyground as pg
 from conftest import ROOT, TINY
 from every_line import losses_against_everything
-from killed import go_on, work
+from killed import go_on, kill_again_and_again
 from plyground.agents.registry import load_run, make
 from plyground.arena.match import play_match
 from plyground.errors import Error, IllegalAction
@@ -42,6 +39,7 @@ EVERYTHING = replace(
     snapshot_interval=1, snapshots=2, opening_plies=3, dueling=True, double_dqn=True, exploration_initial_eps=0.9,
     exploration_final_eps=0.1, exploration_spread=1.0,
 )  # fmt: skip
+KILLED = replace(EVERYTHING, cycles=100_000, games_per_cycle=20)
 OTHERWISE = replace(
     SMALL, game=TINY[1], exploration="boltzmann", bootstrap="own_turn", opponents=("0.5 self", "0.5 random"),
     loss="mse", tau=0.01, max_plies=9, truncation_penalty=0.1, decided_share=0.3, recent_share=0.3, recent_size=100,
@@ -101,41 +99,13 @@ def test_a_checkpoint_is_there_before_the_first_update(tmp_path: Path) -> None:
     assert any((fresh[name] != value).any() for name, value in learner.q_network.state_dict().items())
 
 
-def _killed_again_and_again(path: Path, kills: int) -> None:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["killed"])
-    learner, run = begin(path, replace(EVERYTHING, cycles=100_000, games_per_cycle=20))
-    with run:
-        training.save(learner, run)
-    chance, seen, metrics = random.Random(5), 0, path / "metrics.jsonl"
-    for kill in range(kills):
-        size = metrics.stat().st_size
-        process = context.Process(target=work, args=(str(path),))
-        process.start()
-        while process.is_alive() and metrics.stat().st_size == size:  # it has begun
-            time.sleep(0.01)
-        while process.is_alive() and kill % 3 == 0 and steps_of(path)[-1] <= seen:  # now and then it gets ahead
-            time.sleep(0.01)
-        time.sleep(chance.uniform(0.0, 0.3))
-        process.kill()
-        process.join()
-        checkpoint = newest_whole(path)
-        assert checkpoint.step >= seen, "nothing that was saved is lost"
-        learner, run = go_on(path)
-        with run:
-            records = [r for r in read_records(path) if r["event"] == "cycle"]
-            assert [r["cycle"] for r in records] == list(range(1, learner.state.cycle + 1)), "each cycle once"
-        seen = checkpoint.step
-    assert seen > 0
-
-
 def test_a_killed_run_resumes(tmp_path: Path) -> None:
-    _killed_again_and_again(tmp_path / "run", 3)
+    kill_again_and_again(tmp_path / "run", KILLED, 3)
 
 
 @pytest.mark.slow
 def test_a_run_killed_at_fifty_moments_resumes(tmp_path: Path) -> None:
-    _killed_again_and_again(tmp_path / "run", 50)
+    kill_again_and_again(tmp_path / "run", KILLED, 50)
 
 
 # ---- what is refused ----

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, TESTS
+from killed import kill_again_and_again
 from plyground.agents.registry import make
 from plyground.arena.match import play_match
 from plyground.errors import InvalidValue
 from plyground.game import load
+from plyground.games.interface import value_for
 from plyground.learners.config import TD
 from plyground.learners.defaults import resolve
 from plyground.learners.td import TDLearner
 from plyground.learners.training import progress
 from plyground.models.numbers import tanh
+from resumed import check_resume
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
-COINS = str(Path(__file__).parents[1] / "tiny_games" / "coins.py")
+COINS, STONES = (str(TESTS / "tiny_games" / name) for name in ("coins.py", "stones.py"))
 
 
 def learner_of(game: str, **settings: Any) -> TDLearner:
@@ -136,3 +142,99 @@ def test_memory_is_bounded_and_said() -> None:
     learner = learner_of(ROW)
     assert "MB" in learner.size()
     assert progress(learner) == 0.0
+
+
+# ---- returns and values that are known ----
+
+HALF = 0.5  # λ of the cases
+
+
+@pytest.mark.parametrize(
+    ("values", "sides", "explored", "expected"),
+    [
+        # of side 0: after each ply, the last one the result; whose eyes saw it; random plies; targets of those eyes
+        ([0.2, -0.4, 0.6, 1.0], [0, 1, 0, 1], [], [0.2, -0.8, 1.0]),  # alternating: 1, (1 + 0.6) / 2, (0.8 - 0.4) / 2
+        ([0.2, -0.4, 0.6, 1.0], [0, 0, 0, 1], [], [0.2, 0.8, 1.0]),  # the same side three times: no sign changes
+        ([0.2, -0.4, 0.6, -1.0], [1, 1, 0, 0], [], [0.3, 0.2, -1.0]),  # -1, (-1 + 0.6) / 2, (-0.2 - 0.4) / 2
+        ([0.2, -0.4, 0.6, 1.0], [0, 1, 0, 1], [3], [0.1, -0.6, None]),  # a random last ply: 0.6 is where targets begin
+        ([0.2, -0.4, 0.6, 1.0], [0, 0, 1, 1], [2], [-0.4, None, -1.0]),  # -0.4 itself is what the first one learns
+        ([0.2, -0.4, 0.6, 1.0], [0, 0, 1, 1], [1, 2, 3], [None, None, None]),
+        ([0.5], [0], [], []),  # a game of one ply teaches nothing
+    ],
+)
+def test_returns_by_hand(values: list[float], sides: list[int], explored: list[int], expected: list[Any]) -> None:
+    """Each position has an entry of its own, which is 0, and so has its value: its change is its target."""
+    learner = learner_of(ROW, tuples=1, games_per_round=1, td_lambda=HALF, alpha=0.0)
+    played, plies, used = learner.played, len(values), learner.network.used
+    played.lengths[0], played.values[0, :plies], played.sides[0, :plies] = plies, values, sides
+    played.explored[0, :], played.tables[0, :] = False, 0
+    played.explored[0, explored] = True
+    played.codes[0, :plies] = np.arange(plies)[:, None]
+    learner.kernels.learn_games(0, learner.network.table[0], learner.steps[0], learner._settings(), played, np.zeros(2))
+    changes = learner.steps[0, : len(expected), 0] / used  # a code stands for all tuples and images
+    assert [None if each == 0 else pytest.approx(each) for each in changes] == expected
+
+
+@functools.cache
+def winner(stones: int, again: int) -> int:
+    """1 if the side to act wins, else -1."""
+    found = list[int]()
+    for taken in range(1, min(stones, 3) + 1):
+        if taken == stones:
+            found.append(1)
+        elif taken == 2 and not again:
+            found.append(winner(stones - taken, 1))
+        else:
+            found.append(-winner(stones - taken, 0))
+    return max(found)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_values_converge_to_the_true_ones_where_turns_do_not_alternate(shared: bool) -> None:
+    learner = learner_of(STONES, shared=shared, tuples=1, length=2, alpha=1.0, games_per_round=64, opening_plies=12)
+    run(learner, 300)
+    values = dict[tuple[int, int, int], float]()
+    for stones, again, side in itertools.product(range(1, 20), (0, 1), (0, 1)):
+        state = learner.game.position(f"{stones} {again} {side} 0").states
+        values[stones, again, side] = float(learner.network.judge(state)[0]) * winner(stones, again)
+    met = {key: value for key, value in values.items() if value != 0.0}  # the others are in no game
+    assert len(met) > 65
+    assert {key: value for key, value in met.items() if value < 0.5} == {}
+
+
+def test_values_of_three_in_a_row_converge_to_the_true_ones() -> None:
+    """Of all positions, alone in their entries: won, drawn and lost ones, for the side to move."""
+    learner = learner_of(ROW, tuples=1, length=9, alpha=1.0, opening_plies=8, opening_share=1.0, games_per_round=64)
+    run(learner, 1500)
+    found: dict[float, list[float]] = {-1.0: [], 0.0: [], 1.0: []}
+    known = dict[str, float]()
+
+    def true_value(position: Any) -> float:
+        if position.text not in known:
+            after = [position.play(action) for action in position.legal()]
+            ends = [
+                value_for(int(each.outcome), position.to_move) if each.over else -true_value(each) for each in after
+            ]
+            known[position.text] = max(ends)
+            found[max(ends)].append(float(learner.network.judge(position.states)[0]))
+        return known[position.text]
+
+    assert true_value(learner.game.start()) == 0.0
+    assert np.mean(np.array(found[1.0]) > 0.5) > 0.97
+    assert np.mean(np.array(found[-1.0]) < -0.5) > 0.97
+    assert np.mean(np.abs(found[0.0]) < 0.5) > 0.9
+
+
+# ---- runs ----
+
+SMALL = TD(game=ROW, tuples=5, length=4, games_per_round=8, games_per_cycle=200, cycles=9, eval_games=4, threads=1)
+SMALL = replace(SMALL, eval_opponents=("random",))
+
+
+@pytest.mark.parametrize(("word", "stop"), [(ROW, 7), (ROW, 40), (COINS, 40)], ids=["7", "40", "chance"])
+def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, word: str, stop: int) -> None:
+    check_resume(tmp_path, replace(SMALL, game=word), stop)
+
+
+def test_a_killed_run_resumes(tmp_path: Path) -> None:
+    kill_again_and_again(tmp_path / "run", replace(SMALL, games_per_cycle=2000, cycles=100_000), 3)

@@ -29,6 +29,7 @@ from plyground.search.tree_config import SearchConfig, halving_schedule
         ({"selection": "best"}, "a search selects by puct or gumbel, not by 'best'"),
         ({"considered": 1}, "Gumbel search considers 2 to 1024 actions, not 1"),
         ({"rollout_plies": -1}, "random play has 0 to 1000000 plies, not -1"),
+        ({"prior_temperature": 1e-9}, "the temperature of priors is at least 0.001, or 0, not 1e-09"),
         ({"exploration": 0.0}, "the exploration of a search is a number above 0, not 0.0"),
     ],
 )

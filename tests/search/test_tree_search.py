@@ -11,14 +11,17 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import ROOT
+from conftest import ROOT, TESTS
 from plyground.errors import InvalidValue, UnknownName
+from plyground.game import module_of_file
 from plyground.games.connect_four.solver.solver import perfect
 from plyground.games.interface import RUNNING, value_for
 from plyground.games.rng import seeds
+from plyground.models.compiled import CompiledModel
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Result
-from plyground.search.tree_config import SearchConfig
-from plyground.search.tree_search import TreeSearch
+from plyground.search.tree_config import SearchConfig, halving_schedule
+from plyground.search.tree_memory import words_of
+from plyground.search.tree_search import TreeSearch, tree_search
 from search.every_reply import lost_games
 
 pytestmark = pytest.mark.compiled
@@ -258,6 +261,42 @@ def test_scripted_agents_may_play_from_leaves(connect_four: pg.Game) -> None:
     assert found.policy[0].sum() == pytest.approx(1.0, abs=1e-5)
     with pytest.raises(UnknownName, match="no evaluator of leaves for connect_four 'nobody'"):
         TreeSearch(connect_four, SearchConfig(leaf="nobody"))
+
+
+@pytest.mark.parametrize("selection", ["puct", "gumbel"])
+@pytest.mark.parametrize("word", ["connect_four", "paco_sako", str(ROOT / "examples" / "three_in_a_row.py")])
+def test_a_model_gives_priors_by_the_states_after_the_actions(word: str, selection: str) -> None:
+    """Every node of a tree beside plain Python: turns of several actions, sums that follow what has changed."""
+    game = pg.load(word)
+    model = CompiledModel(game, module_of_file(str(TESTS / "models" / "accumulating.py"), "model file"))
+    rng = np.random.default_rng(3)
+    for values in model.arrays.values():
+        values[...] = rng.normal(0, 0.1, values.shape)
+    config = SearchConfig(60, selection=selection, leaf="evaluate", prior_temperature=0.2)
+    kernels, (trees, settings, judge, work, _) = tree_search(model, config, 1, 61)
+    kernels.begin_all(trees, words_of(game.start().states), settings, judge, work)
+    kernels.simulate_all(trees, 60, halving_schedule(config.considered, 60), settings, judge, work)
+    expanded = 0
+    for n, node in enumerate(trees.nodes[0, : trees.counters["nodes"][0]]):
+        state, edges = trees.states[0, n : n + 1], trees.edges[0, node["first"] : node["first"] + node["count"]]
+        if n and node["proven"] == OPEN:
+            assert node["value"] == pytest.approx(model.judge(state)[0], abs=1e-6)
+        values = [after_value(model, pg.Position(game, state), int(edge["action"])) for edge in edges]
+        shares = np.exp(np.array(values) / 0.2)
+        assert edges["prior"].tolist() == pytest.approx((shares / shares.sum()).tolist(), abs=1e-6)
+        for edge, value in zip(edges, values, strict=True):
+            assert edge["visits"] or edge["value"] == pytest.approx(value, abs=1e-6)
+        expanded += len(edges) > 0
+    assert expanded > 5
+
+
+def after_value(model: CompiledModel, position: pg.Position, action: int) -> float:
+    """What the model says of the position after an action, for the side to move before it."""
+    after = position.play(action)
+    if after.over:
+        return value_for(int(after.outcome), position.to_move)
+    value = float(model.judge(after.states)[0])
+    return value if after.to_move == position.to_move else -value
 
 
 def test_bad_input_is_refused_in_a_sentence(connect_four: pg.Game, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ OPTIONS = {
 NUMBERS = {"sims": read_whole, "time": read_number, "rollouts": read_whole, "plies": read_whole, "c": read_number}
 TREE_OPTIONS = ("rollouts", "select", "c", "lookahead", "reuse", "device")
 AS_LEARNED = ("considered", "value_scale")  # of the search by which AlphaZero learned: play uses the same
+JUDGED = {"prior_temperature": 0.15}  # of a learned model that has no policy
 IMITATED = {"value_scale": 0.5}  # a policy that no search has improved yet: values count more beside it
 TREE_GAMES = "games without chance in which nothing is hidden"
 
@@ -209,8 +210,10 @@ def make_search(game: Game, options: Mapping[str, str], model: Any = None, how: 
         if not can_search_trees(game):
             return SearchAgent(game, config, prior=prior_of(network))
         model, config = network, dataclasses.replace(config, **(how or {}))
-    if model is not None and not can_search_trees(game):
+    elif model is not None and not can_search_trees(game):
         raise InvalidValue(f"a compiled model evaluates leaves in {TREE_GAMES}; {game} is not one")
+    elif model is not None and model.option:
+        config = dataclasses.replace(config, **JUDGED)
     return (ReusingSearchAgent if config.reuse else SearchAgent)(game, config, model=model)
 
 

@@ -89,4 +89,4 @@ class Judge(NamedTuple):
     """A model as kernels take it that judge positions one by one."""
 
     weights: Any  # [1] of the model
-    scratch: Any  # [1] of the model
+    scratch: Any  # [2] of the model: of a position, and of one after it

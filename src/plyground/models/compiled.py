@@ -108,8 +108,8 @@ class CompiledModel:
         return self._loaded[template, name]
 
     def as_judge(self) -> Judge:
-        """The model for kernels that judge positions one by one: scratch memory for one thread."""
-        return Judge(self.weights, self.scratch())
+        """The model for kernels that judge positions one by one, with scratch memory for one thread."""
+        return Judge(self.weights, self.scratch(2))
 
     def state(self) -> Mapping[str, NDArray[Any]]:
         return self.arrays

@@ -2,8 +2,9 @@
 
 A simulation selects a path from the root to a leaf, evaluates the leaf and backs its value up. A body for tree i is the
 same on every device; `cuda_tree.py` calls the same bodies. Without a network the leaves are evaluated here, and a whole
-search is one compiled loop; nodes are then expanded at their second visit, since most are visited once. With a network
-a node is expanded when the network has evaluated it.
+search is one compiled loop; nodes are then expanded at their second visit, since most are visited once. A learned
+model may judge all actions of an expanded node, by the states after them: that gives priors and first values. With a
+network a node is expanded when the network has evaluated it.
 
 A value is negated where the side to move changes, since one side may act several times in a row.
 """
@@ -17,14 +18,14 @@ import numpy as np
 from plyground.games.interface import FIRST_WINS, RUNNING, State, value_for
 from plyground.games.rng import below
 from plyground.kernels.arrays import Judge, int32, int64
-from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
-from plyground.kernels.slots import STATE, choose, legal, play, play_head, seat
+from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop, uncounted_part
+from plyground.kernels.slots import STATE, choose, legal, model_value, play, play_head, refresh, seat, update
 from plyground.models.judge import judged, judged_apart
+from plyground.models.numbers import exp
 from plyground.search.tree_arrays import (
     DRAWN,
     EVALUATE,
     LOST,
-    NETWORK,
     NONE,
     OPEN,
     SCRIPTED,
@@ -78,20 +79,14 @@ def add_node(i: int, n: Whole, parent: Whole, edge: Whole, trees: Trees) -> None
 
 
 @uncounted_body
-def select_leaf(i: int, trees: Trees, wanted: Ints, settings: Settings, work: State) -> Whole:
-    """Follow the best edges from the root to a new node, which is added, or to a proven one.
+def select_leaf(i: int, start: Whole, trees: Trees, wanted: Ints, settings: Settings, work: State) -> Whole:
+    """Follow the best edges from a node to a new one, which is added, or to one that is proven or not expanded.
 
     If the tree is full, it is the last node on the way: that is evaluated once more.
     """
-    n = np.int64(0)
-    while trees.nodes[i, n]["proven"] == OPEN:
-        wins = np.int64(-1)
-        if trees.nodes[i, n]["count"] == 0:
-            if settings.leaf == NETWORK or not expand(i, n, trees, settings, work):
-                break
-            wins = find_win(i, n, trees, settings, work)
-        e = wins if wins >= 0 else choose_edge(i, n, trees, wanted, settings)
-        e = look_beside(i, n, e, trees)
+    n = np.int64(start)
+    while trees.nodes[i, n]["proven"] == OPEN and trees.nodes[i, n]["count"] > 0:
+        e = look_beside(i, n, choose_edge(i, n, trees, wanted, settings), trees)
         child = np.int64(trees.edges[i, e]["child"])
         if child < 0:
             child = add_child(i, n, e, trees, work)
@@ -171,6 +166,40 @@ def add_child(i: int, n: Whole, e: Whole, trees: Trees, work: State) -> Whole:
     return child
 
 
+# ---- priors from a model ----
+
+
+@uncounted_part
+def judge_actions(i: int, n: Whole, trees: Trees, settings: Settings, judge: Judge, work: State) -> None:
+    """Let a model judge the state after each action of an expanded node: its values, for the side to move in the node,
+    are the edges' first ones, and softmax(value / temperature) are their priors."""
+    node, state, before = trees.nodes[i, n], trees.ahead[i], trees.states[i, n]
+    weights, known, tried = judge.weights[0], judge.scratch[0], judge.scratch[1]
+    first, count = np.int64(node["first"]), np.int64(node["count"])
+    refresh(before, weights, known)
+    top, total = NOTHING, 0.0
+    for e in range(first, first + count):
+        for k in range(settings.head_size):
+            trees.ahead_words[i, k] = trees.words[i, n, k]
+        play_head(state, trees.edges[i, e]["action"], trees.rngs[i : i + 1], work)
+        if state["outcome"] != RUNNING:
+            value = value_for(state["outcome"], node["side"])
+        else:
+            update(before, state, weights, known, tried)
+            value = np.float64(model_value(state, weights, tried))
+            if state["to_move"] != node["side"]:
+                value = -value
+        trees.edges[i, e]["value"] = value
+        top = max(top, value)
+    for e in range(first, first + count):
+        edge = trees.edges[i, e]
+        edge["prior"] = exp((edge["value"] - top) / settings.temperature)
+        total += edge["prior"]
+    for e in range(first, first + count):
+        edge = trees.edges[i, e]
+        edge["prior"] = edge["weight"] = edge["prior"] / total
+
+
 # ---- evaluate a leaf without a network ----
 
 
@@ -180,6 +209,9 @@ def leaf_value(i: int, n: Whole, trees: Trees, settings: Settings, judge: Judge,
     node = trees.nodes[i, n]
     if node["proven"] != OPEN:
         return np.float64(node["proven"] - DRAWN)
+    if settings.temperature > 0.0 and node["visits"] == 0:  # it was judged with its parent's other actions
+        value = np.float64(trees.edges[i, node["edge"]]["value"])
+        return value if trees.nodes[i, node["parent"]]["side"] == node["side"] else -value
     if settings.leaf == EVALUATE:
         return judged(trees.states[i, n], judge)
     total = 0.0
@@ -345,7 +377,7 @@ def select_for_network(i: int, trees: Trees, leaves: Words, wanted: Ints, settin
     """Select a leaf of tree i and copy its state, as far as a network sees it, into leaves [N, size]."""
     n = np.int64(0)
     if trees.nodes[i, 0]["count"] > 0 and trees.counters[i]["total"] != NOT_BEGUN:
-        n = select_leaf(i, trees, wanted, settings, work)
+        n = select_leaf(i, TOP, trees, wanted, settings, work)
     trees.counters[i]["leaf"] = n
     for k in range(leaves.shape[1]):
         leaves[i, k] = trees.words[i, n, k]
@@ -388,7 +420,8 @@ def begin_search(i: int, trees: Trees, roots: Words, settings: Settings, judge: 
     if root["proven"] == OPEN:
         if settings.leaf == EVALUATE:
             root["value"] = judged(trees.states[i, 0], judge)
-        expand(i, TOP, trees, settings, work)
+        if expand(i, TOP, trees, settings, work) and settings.temperature > 0.0:
+            judge_actions(i, TOP, trees, settings, judge, work)
     begin_round(i, trees, settings)
     if root["proven"] == OPEN:
         take_win(i, TOP, trees, settings, work)
@@ -398,7 +431,19 @@ def begin_search(i: int, trees: Trees, roots: Words, settings: Settings, judge: 
 def simulate(i: int, count: int, trees: Trees, wanted: Ints, settings: Settings, judge: Judge, work: State) -> None:
     """Up to `count` simulations in tree i without a network; none after its root is proven."""
     while count > 0 and trees.nodes[i, 0]["proven"] == OPEN:
-        leaf = select_leaf(i, trees, wanted, settings, work)
+        leaf, selects = TOP, True
+        while selects:
+            leaf = select_leaf(i, leaf, trees, wanted, settings, work)
+            node = trees.nodes[i, leaf]
+            again = node["visits"] > 0 and node["count"] == 0 and node["proven"] == OPEN
+            selects = again and expand(i, leaf, trees, settings, work)
+            if selects:
+                if settings.temperature > 0.0:
+                    judge_actions(i, leaf, trees, settings, judge, work)
+                wins = find_win(i, leaf, trees, settings, work)
+                child = add_child(i, leaf, wins, trees, work) if wins >= 0 else np.int64(-1)
+                if child >= 0:
+                    leaf, selects = child, False
         value = leaf_value(i, leaf, trees, settings, judge, work)
         if trees.nodes[i, leaf]["visits"] == 0:
             trees.nodes[i, leaf]["value"] = value

@@ -39,7 +39,7 @@ NODE = np.dtype(
 )
 EDGE = np.dtype(
     [
-        ("value", np.float32),  # mean of its visits; before the first one a guess
+        ("value", np.float32),  # mean of its visits; before the first one a guess, or what a model says
         ("weight", np.float32),  # prior / (1 + visits); NEVER: a proven loss. Gumbel search keeps scratch values here
         ("child", np.int32),  # a node; -1: none yet
         ("action", np.int32),
@@ -88,6 +88,7 @@ class Settings(NamedTuple):
     head_size: int  # of the game's SEARCHED, in words
     rollouts: int
     rollout_plies: int
+    temperature: float  # of the priors that a model gives; 0: all actions are equal
     visit_offset: float  # c_visit and c_scale of Gumbel search
     value_scale: float
     noise: float  # factor of the Gumbel noise, or share of the Dirichlet noise in the priors of the root

@@ -41,6 +41,8 @@ class SearchConfig:
     """games that are played from a leaf; their mean result is its value"""
     rollout_plies: int = 0
     """plies of random play, after which `evaluate` decides, or 0 where a game has none; 0: to the end"""
+    prior_temperature: float = 0.0
+    """priors are softmax(value / this) of what the model says of the states after the actions; 0: equal priors"""
     lookahead: bool = True
     """find actions that win at once as soon as a node is expanded"""
     considered: int = 16
@@ -67,6 +69,8 @@ class SearchConfig:
             raise InvalidValue(f"1 to {MOST_ROLLOUTS} games are played from a leaf, not {self.rollouts}")
         if not 0 <= self.rollout_plies <= LONGEST:
             raise InvalidValue(f"random play has 0 to {LONGEST} plies, not {self.rollout_plies}")
+        if not (self.prior_temperature == 0.0 or 1e-3 <= self.prior_temperature < math.inf):
+            raise InvalidValue(f"the temperature of priors is at least 0.001, or 0, not {self.prior_temperature}")
         if not (self.exploration > 0.0 and math.isfinite(self.exploration)):
             raise InvalidValue(f"the exploration of a search is a number above 0, not {self.exploration}")
 
@@ -82,6 +86,7 @@ class SearchConfig:
             head_size=game.rules.SEARCHED.itemsize // game.rules.STATE.alignment,
             rollouts=self.rollouts,
             rollout_plies=self.rollout_plies or LONGEST,
+            temperature=float(self.prior_temperature) if self.leaf == "evaluate" else 0.0,
             visit_offset=float(self.visit_offset),
             value_scale=float(self.value_scale),
             noise=(1.0 if gumbel else float(self.noise_share)) if self.noise else 0.0,
