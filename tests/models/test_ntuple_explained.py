@@ -179,6 +179,7 @@ def test_a_game_without_names_and_words_has_a_plain_board(tmp_path: Path) -> Non
     assert (board.rows, board.columns) == (3, 3)
     assert [cell.name for cell in board.cells if cell.marks] == ["board 1,1", "board 2,2"]
     assert board.cells[0].items == (Item("2"),)
+    assert explained.item_of("12") == Item("12"), "a number is no initial"
 
 
 def test_a_table_says_when_it_judges_and_for_whom() -> None:

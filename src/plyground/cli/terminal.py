@@ -355,5 +355,5 @@ def _cell(cell: Cell) -> str:
             letter = item.kind[:1]
             shown += FIGURES.get(item.kind, letter.upper() + letter.lower())[item.side]
         elif not item.kind.startswith("card:"):
-            shown += item.kind[:1]
+            shown += item.kind if item.kind.isdecimal() else item.kind[:1]
     return f"[{shown or ' '}]" if cell.marks else f" {shown or '·'}".ljust(3)

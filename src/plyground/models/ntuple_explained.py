@@ -180,12 +180,12 @@ def scene_of(model: NTuple, pattern: Pattern) -> Scene:
     """A pattern on the board of the game's start, as seat 0 sees it: what it holds; its cells are marked."""
     game = model.game
     start, cells = game.start(), game.cells
-    names, board = cells.names(start.state, 0), start.scene(0).zones[0]
+    names, zones = cells.names(start.state, 0), start.scene(0).zones
     held = dict[str, list[str]]()  # by squares, which may have several layers: words
     for cell, value in zip(pattern.cells, pattern.values, strict=True):
         held.setdefault(names[cell], []).extend([cells.in_words(cell, value)] * (value > 0))
-    if not held.keys() <= {cell.name for cell in board.cells}:
-        board = _plain_board(cells, names, pattern.cells[0])
+    boards = (zone for zone in zones if held.keys() <= {cell.name for cell in zone.cells})
+    board = next(boards, None) or _plain_board(cells, names, pattern.cells[0])
     drawn = list[Cell]()
     for cell in board.cells:
         printed = [item for item in cell.items if item.side is None]  # on the board itself
@@ -208,9 +208,11 @@ def _plain_board(cells: Cells, names: Sequence[str], cell: int) -> Zone:
 
 def item_of(word: str) -> Item:
     """The item that a word for a value stands for, as seat 0 sees it: `own locked chip` is a chip of side 0; what
-    belongs to nobody is its initial."""
+    belongs to nobody is its initial, or a number."""
     side = {"own": 0, "their": 1}.get(word.partition(" ")[0])
-    return Item(word[:1]) if side is None else Item(word.rpartition(" ")[2], side)
+    if side is not None:
+        return Item(word.rpartition(" ")[2], side)
+    return Item(word if word.isdecimal() else word[:1])
 
 
 def initials(cells: Cells) -> list[str]:

@@ -98,7 +98,8 @@ def with_reasons(position: Position, move: MoveAnalysis) -> Scene:
     """The position after a move, as the seat that makes it sees it: the cells are marked that are reasons for it, and
     the status says how much they change."""
     reasons = {each.cell for each in move.reasons}
-    board = position.after_turn(move.actions).scene(position.seat).zones[0]
+    zones = position.after_turn(move.actions).scene(position.seat).zones
+    board = next((zone for zone in zones if reasons & {cell.name for cell in zone.cells}), zones[0])
     cells = [replace(cell, marks=("reason",) if cell.name in reasons else ()) for cell in board.cells]
     return Scene((replace(board, cells=tuple(cells)),), "\n".join(each.words for each in move.reasons))
 
