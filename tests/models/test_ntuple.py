@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import plyground as pg
-from conftest import ROOT
+from conftest import ROOT, TESTS
 from plyground.agents.ntuple import NTupleAgent
 from plyground.errors import Error, InvalidValue
 from plyground.games.rng import agent_seeds
@@ -119,6 +119,21 @@ def test_what_a_seat_cannot_see_changes_no_choice() -> None:
             states = game.redrawn(position.states, agent_seeds(seed, 1))
             found.append([each.tolist() for each in network.choose(states, agent_seeds(9, 1))])
         assert found[0] == found[1] == found[2]
+
+
+def test_redraws_are_drawn_one_by_one() -> None:
+    """In Pig `hold`, the last action, meets no die. The value of a roll is that of the six dice, each by its entry."""
+    game = pg.load(str(TESTS / "tiny_games" / "pig.py"))
+    network = network_of(game, count=1)
+    position = game.position("30 50 10 0")
+    after = [game.position(f"30 50 {10 + die} 0") for die in range(2, 7)] + [game.position("30 50 0 1")]
+    values = [float(network.judge(each.states)[0]) * (1 - 2 * each.to_move) for each in after]
+    network.redraws = 4000
+    _, _, ((roll, _),) = network.choose(position.states.copy(), agent_seeds(0, 1))
+    assert roll == pytest.approx(np.mean(values), abs=0.02)
+    network.redraws = 1
+    rolls = {float(network.choose(position.states.copy(), agent_seeds(seed, 1))[2][0, 0]) for seed in range(60)}
+    assert sorted(rolls) == pytest.approx(sorted(values))
 
 
 def test_tuples_are_connected_distinct_and_no_larger_than_their_tables_may_be() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from plyground.errors import InvalidText
+from plyground.games.cells import Cells, Group
 from plyground.games.encoder import Encoder
 from plyground.games.interface import FIRST_WINS, RUNNING
 from plyground.games.rng import below
@@ -55,6 +56,15 @@ def play(state, action, rng):
 @njit
 def write_points(state, seat, out):
     out[0], out[1], out[2] = state["points"][seat] / GOAL, state["points"][1 - seat] / GOAL, state["turn"] / GOAL
+
+
+@njit
+def write_cells(state, seat, out):
+    out[0], out[1] = min(state["points"][seat] // 4, 25), min(state["points"][1 - seat] // 4, 25)
+    out[2] = min(state["turn"], 40)
+
+
+CELLS = Cells([Group("race", 3, 41, (1, 3))], write_cells)
 
 
 def action_name(state, action):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plyground.games.interface import RUNNING, State, value_for
-from plyground.games.rng import below, uniform
+from plyground.games.rng import below, next_bits, uniform
 from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import CHANCE, HIDDEN, determinize, legal, play, refresh, reset, seat
 from plyground.models.ntuple_arrays import Memory, Played, Settings
@@ -39,6 +39,8 @@ def best_action(state: State, count: int, weights: State, redraws: int, memory: 
     for _ in range(draws):
         memory.states[1] = state
         determinize(seen, mover, memory.own_rng)
+        if CHANCE:
+            next_bits(memory.own_rng)  # another luck, also where the last action of the redraw before has met no chance
         luck = memory.own_rng[0]
         for k in range(count):
             memory.states[2] = seen
