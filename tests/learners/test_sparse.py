@@ -180,6 +180,15 @@ def test_positions_are_the_quiet_ones_each_once_as_both_sides_see_them(data: str
     assert start.targets[0] == F(0.5 + 0.25 * 0.5 * 0) or learner.config.result_share == 0
 
 
+def test_of_few_games_one_is_held_out(tmp_path: Path) -> None:
+    for seed in range(4):
+        path = tmp_path / f"{seed}.packed"
+        config = Collect(game=ROW, teacher="minimax:nodes=20", games=3, threads=1, seed=seed, opening_plies=2)
+        collect(config, path, lambda *_: None)
+        held_out = learner_of(game=ROW, data=(str(path),)).data.held_out
+        assert 0 < held_out.sum() < len(held_out)
+
+
 def _record(learner: SparseLearner, position: pg.Position) -> Any:
     from plyground.teaching.searched import SearchedLines
 

@@ -100,7 +100,7 @@ class Reader:
         share = self.config.result_share
         targets = (1 - share) * self._probabilities(values) + share * (records["result"] + 1) / 2
         with np.errstate(over="ignore"):
-            drawn = scatter(records["game"] ^ np.uint64(self.config.seed)) >> np.uint64(32)
+            drawn = (scatter(records["game"] ^ np.uint64(self.config.seed)) >> np.uint64(32)).astype(np.int64)
         features, starts = self._features(heads)
         return Positions(
             features,
@@ -108,7 +108,7 @@ class Reader:
             keys=records["key"].copy(),
             targets=targets.astype(np.float32),
             hand=self._probabilities(hand).astype(np.float32),
-            held_out=drawn < self.config.validation_split * 2**32,
+            held_out=drawn <= max(self.config.validation_split * 2**32, drawn.min(initial=2**32)),  # one game at least
             rounds=np.full(len(records), number, np.int32),
         )
 
