@@ -320,7 +320,7 @@ def _show_entries(held: Any, top: int, json: bool) -> None:
 def _show_patterns(model: Any, top: int, json: bool, picture: Path | None) -> None:
     from rich.columns import Columns
 
-    from plyground.cli.terminal import characters, console, say, titled
+    from plyground.cli.terminal import characters, console, titled
     from plyground.models.ntuple_explained import in_words, learned, scene_of
 
     found = learned(model, top)
@@ -352,7 +352,7 @@ def _show_patterns(model: Any, top: int, json: bool, picture: Path | None) -> No
         what = (
             "A pattern adds to the sum of which the value is tanh; it is met in games against itself with random moves."
         )
-        say(f"\n[ ] is empty, · anything. {what}")
+        console.print(f"\n[ ] is empty, · anything. {what}")
     if picture:
         from plyground.report.pictures import save_patterns
 

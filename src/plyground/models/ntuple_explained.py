@@ -170,9 +170,10 @@ def in_words(model: NTuple, pattern: Pattern) -> dict[str, str]:
     game = model.game
     names, found = game.cells.names(game.start().state, 0), dict[str, str]()
     for cell, value in zip(pattern.cells, pattern.values, strict=True):
+        name = of_sides(names[cell], game.rules.SIDES)
         word = of_sides(game.cells.in_words(cell, value), game.rules.SIDES)
-        named = found.get(names[cell])  # a square with several layers
-        found[names[cell]] = word if named in (None, "empty") else named if word == "empty" else f"{named}, {word}"
+        before = found.get(name)  # a square with several layers
+        found[name] = word if before in (None, "empty") else before if word == "empty" else f"{before}, {word}"
     return found
 
 
