@@ -4,8 +4,6 @@ made them, all with the secret of one user."""
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +12,8 @@ import pytest
 
 import plyground as pg
 from conftest import TESTS
+from plyground.kernels import cache
 from plyground.play.saved import read_file
-from plyground.private_folder import cache_folder
 from plyground.runs.directory import find_checkpoint, steps_of
 from plyground.web.catalogue import YOU, Catalogue
 from plyground.web.store import Store, default_folder
@@ -40,33 +38,26 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 @pytest.fixture(scope="module")
 def private(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The private folder of the user whose files these are, with what is compiled already."""
+    """The private folder of the user whose files these are."""
     folder = tmp_path_factory.mktemp("user")
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(folder, [each for each in archive if each.name.startswith("private")], filter="data")
     folder /= "private"
     folder.chmod(0o700)
     (folder / "secret").chmod(0o600)
-    for compiled in cache_folder().glob("plyground_*"):
-        shutil.copytree(compiled, folder / compiled.name, copy_function=_link)
     return folder
 
 
 @pytest.fixture
 def there(steady_path: Path, private: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder with the files, in which that user types commands."""
+    """The folder with the files, in which that user types commands; what is compiled stays with what others use."""
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(steady_path, filter="data")
+    compiled = cache.cache_folder()
+    monkeypatch.setattr(cache, "cache_folder", lambda: compiled)
     monkeypatch.setenv("PLYGROUND_CACHE", str(private))
     monkeypatch.chdir(steady_path)
     return steady_path
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
 
 
 # ---- runs ----
