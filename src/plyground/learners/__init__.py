@@ -32,7 +32,9 @@ LEARNERS = {
     "ppo": LearnerEntry("plyground.learners.ppo", "PPO", "PPOLearner", "proximal policy optimization"),
     "alphazero": LearnerEntry("plyground.learners.alphazero", "AlphaZero", "AlphaZeroLearner", "self-play with search"),
     "td": LearnerEntry("plyground.learners.td", "TD", "TDLearner", "TD(λ) with n-tuples"),
-    "tabular": LearnerEntry("plyground.learners.tabular", "Tabular", "TabularLearner", "Q-learning and SARSA"),
+    "tabular": LearnerEntry(
+        "plyground.learners.tabular", "Tabular", "TabularLearner", "Q-learning, SARSA and Monte Carlo returns"
+    ),
     "imitation": LearnerEntry("plyground.learners.imitation", "Imitation", "ImitationLearner", "from a teacher"),
 }
 
