@@ -449,7 +449,9 @@ class Imitation:
     weight_decay: float = 0.0
     """decoupled weight decay: each update shrinks the weights by learning rate times this"""
     validation_split: Share = 0.1
-    """share of the games that is held out"""
+    """share of the games, or of the positions, that is held out"""
+    held_out: Literal["games", "positions"] = "games"
+    """hold out whole games, or single positions, between whose neighbours the network then learns"""
     validation_data: tuple[str, ...] = ()
     """datasets to measure on, of another seed than the data, instead of a share of its games"""
     patience: Count = 2
