@@ -6,6 +6,7 @@
 
 encoders   Connect Four, DQN, 128-128-128: relative, signed, planes, onehot, features, the same time for each
 networks   Connect Four, DQN on planes: MLPs, windows, residual nets, the same time for each
+sides      Connect Four, DQN on relative boards: learned as player 1 only or as both, measured as each of them
 masks      chess, DQN, 839-512-256-128-4096: targets with exact masks, with masks of another state, without masks
 tables     Sequence: Q-learning and SARSA; the author's key with raw and logarithmic scores, and the key with cards
 index      Paco Ŝako: dense tensors and indices, bytes and positions a second, on the CPU and on a GPU if there is one
@@ -41,10 +42,12 @@ from plyground.arena.rating import mean_and_interval
 from plyground.backend.device import is_gpu
 from plyground.batch import Batch
 from plyground.learners import LEARNERS
+from plyground.learners.config import DQN
 from plyground.learners.defaults import resolve
 from plyground.learners.dqn import DQNLearner, td_targets
 from plyground.learners.evaluation import OPENINGS_SEED
 from plyground.learners.replay import Sample
+from plyground.learners.selfplay import Transition
 from plyground.learners.training import progress
 from plyground.report.figures import BLUE, GREY, SMALL, label, new_figure, save_figure
 from plyground.runs.files import write_whole
@@ -59,6 +62,7 @@ SPEED_ROUNDS, POSITIONS = 5, {"cpu": 2_048, "cuda": 65_536}  # at once
 CARDS = {"value_scale": 10.0}  # as in the profile sequence_q_rich
 RAW = {"score_scale": "raw", "value_scale": 1.0, "reward_weight": 1.0, "prior": 0.0, "gamma": 0.9, "gamma_final": 0.9}
 DOCUMENT = {"encoder": "flat839", "outputs": 4096, "rollback_q": 1e9}  # its inputs and outputs; values may grow
+ONE, BOTH = "as player 1 only", "as both players"
 EXACT, ANOTHER, NONE = "exact", "of another state", "none"
 KEYS = {"patterns": {}, "patterns, raw scores": {"key": "patterns", **RAW}, "cards": {"key": "cards", **CARDS}}
 
@@ -87,6 +91,12 @@ COMPARISONS = {
         {name: {"network": name} for name in ("128-128-128", "512-256", "k4c64-128", "b2c32", "b4c64")},
         FOUR,
     ),
+    "sides": Comparison(
+        "Connect Four, DQN on relative boards, learned",
+        "connect_four_dqn_original",
+        {variant: {"bootstrap": "own_turn", "opponents": ["1 random", "1 greedy"]} for variant in (ONE, BOTH)},
+        ("random", "greedy"),
+    ),
     "masks": Comparison(
         "Chess, DQN, 839-512-256-128-4096: the mask of the next state",
         "chess_dqn",
@@ -105,6 +115,19 @@ INDEX = "index"
 
 
 # ---- one trial ----
+
+
+class FirstPlayer(DQNLearner):
+    """Learns from the plies of player 1 alone."""
+
+    def __init__(self, config: DQN) -> None:
+        super().__init__(config)
+        write = self.replay.write
+
+        def write_first(ply: Transition, usable: Tensor, explored: Tensor) -> None:
+            write(ply, usable & (self.view.on.field(ply.states, "to_move") == 0), explored)
+
+        self.replay.write = write_first
 
 
 class OtherMasks(DQNLearner):
@@ -142,6 +165,8 @@ def trained(name: str, variant: str, seed: int, seconds: float) -> Any:
     if name == "masks" and variant != EXACT:
         learner: Any = OtherMasks(config)
         learner.mask = variant
+    elif variant == ONE:
+        learner = FirstPlayer(config)
     else:
         learner = LEARNERS[kind].learner(config)
     state = learner.state
@@ -169,7 +194,10 @@ def run_trial(name: str, variant: str, seed: int, seconds: float, games: int) ->
     for spec in comparison.opponents:
         opponent, limit = make(spec, learner.game), comparison.max_plies or None
         match = play_match(learner.game, agent, opponent, games, OPENINGS_SEED, max_plies=limit)
-        pairs[spec] = match.scores.mean(axis=1).tolist()
+        if name == "sides":
+            pairs |= {column: match.scores[:, side].tolist() for side, column in enumerate(sides_of(spec))}
+        else:
+            pairs[spec] = match.scores.mean(axis=1).tolist()
     counts = {
         "seconds": learner.config.seconds,
         "games": games,
@@ -178,6 +206,16 @@ def run_trial(name: str, variant: str, seed: int, seconds: float, games: int) ->
         "cpu_seconds": spent,
     }
     return {"pairs": pairs, **counts, "q": learner.state.averages.get("q")}
+
+
+def sides_of(spec: str) -> list[str]:
+    return [f"{spec}, as player {number}" for number in (1, 2)]
+
+
+def columns_of(name: str) -> list[str]:
+    """What the pairs of a trial are named by: opponents, perhaps on each side."""
+    specs = COMPARISONS[name].opponents
+    return [column for spec in specs for column in sides_of(spec)] if name == "sides" else list(specs)
 
 
 # ---- dense and index ----
@@ -229,7 +267,8 @@ class Trial:
 
 def trials_of(names: list[str], seeds: int) -> list[Trial]:
     """Every trial, the long ones first."""
-    found = [Trial(name, variant, seed) for name in ("masks", "tables", "networks", "encoders") if name in names
+    longest = ("masks", "tables", "networks", "encoders", "sides")
+    found = [Trial(name, variant, seed) for name in longest if name in names
              for variant in COMPARISONS[name].variants for seed in range(seeds)]  # fmt: skip
     devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
     return found + [Trial(INDEX, device, 0) for device in devices if INDEX in names]
@@ -296,11 +335,12 @@ def table(name: str, out: Path) -> str:
                 rows.append(f"| {device} | {way} | {each['bytes'] or ''} | {middle:.2f} [{low:.2f}, {high:.2f}] |")
         return "\n".join(rows)
     comparison = COMPARISONS[name]
-    specs = " | ".join(f"`{spec}`" for spec in comparison.opponents)
-    rows = [f"| {comparison.title} | seeds | updates | {specs} |", "|---" * (3 + len(comparison.opponents)) + "|"]
+    columns = columns_of(name)
+    specs = " | ".join(f"`{spec}`" for spec in columns)
+    rows = [f"| {comparison.title} | seeds | updates | {specs} |", "|---" * (3 + len(columns)) + "|"]
     for variant, results in found.items():
         updates = round(statistics.mean(each["updates"] for each in results))
-        scores = " | ".join(percent(results, spec) for spec in comparison.opponents)
+        scores = " | ".join(percent(results, spec) for spec in columns)
         rows.append(f"| {variant} | {len(results)} | {updates:,} | {scores} |")
     first = next(iter(found.values()))[0]
     each = f"{first['seconds']:g} s of play and updates on one core" if first["seconds"] else "one core each"
@@ -326,10 +366,9 @@ def save_picture(name: str, out: Path) -> None:
         save_figure(out / f"{name}.png", figure)
         return
     comparison = COMPARISONS[name]
-    figure = new_figure(3 * len(comparison.opponents), 4, comparison.title)
-    for axes, spec in zip(
-        figure.subplots(1, len(comparison.opponents), squeeze=False)[0], comparison.opponents, strict=True
-    ):
+    columns = columns_of(name)
+    figure = new_figure(3 * len(columns), 4, comparison.title)
+    for axes, spec in zip(figure.subplots(1, len(columns), squeeze=False)[0], columns, strict=True):
         for place, results in enumerate(found.values()):
             mean, (low, high) = mean_and_interval([pair for each in results for pair in each["pairs"][spec]])
             axes.bar(place, mean, color=GREY, yerr=[[mean - low], [high - mean]], capsize=3)

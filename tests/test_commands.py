@@ -45,7 +45,7 @@ RUNS = (
     "train ppo connect_four --network 16+value --seeds 2 --out runs/other",
     "teach collect chess --games 4 --out data/teacher.ndjson",
     "train imitation chess --data data/teacher.ndjson --out runs/chess-imitation-1",
-    "train --profile chess_dqn_imitation_bootstrap --init runs/chess-imitation-1 --out runs/chess-dqn-1",
+    "train --profile chess_dqn_imitation --init runs/chess-imitation-1 --out runs/chess-dqn-1",
 )
 
 

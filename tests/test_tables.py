@@ -20,7 +20,7 @@ def test_it_grows_and_keeps_what_it_knows() -> None:
         part = keys[start : start + 1000]
         table.reserve(len(part))
         for k, key in enumerate(part):
-            update(table.entries, key, float(start + k), 0.5)
+            update(table.entries, key, float(start + k), 0.5, True)
     found = np.zeros(len(keys), np.int64)
     table.kernels.find_all(table.entries, keys, found)
     assert (table.entries.values[found] == np.arange(len(keys))).all()

@@ -111,8 +111,8 @@ class Table:
         self.kernels.act_all(games, self.entries, rule, True, updates, scratch)
 
     def end_games(self, rows: Longs, outcomes: NDArray[np.int8], rule: Rule, updates: Updates) -> None:
-        """Update the values of the last actions of games by their outcomes [R]; RUNNING: they were stopped."""
-        self.reserve(ENTRIES_PER_UPDATE * len(rows) * self.game.rules.SEATS)
+        """Update the values of the pending actions of games by their outcomes [R]; RUNNING: they were stopped."""
+        self.reserve(ENTRIES_PER_UPDATE * int(updates.pending.waiting[rows].sum()))
         self.kernels.end_games(rows, outcomes, self.entries, rule, updates)
 
     # ---- for the kernels ----
@@ -143,9 +143,9 @@ class Table:
             work=self.game.work(),
         )
 
-    def pending(self, games: int) -> Pending:
-        """Room for the last actions of each seat in so many games."""
-        shape = (games, self.game.rules.SEATS)
+    def pending(self, games: int, turns: int = 1) -> Pending:
+        """Room for so many actions of each seat in so many games."""
+        shape = (games, self.game.rules.SEATS, turns)
         return Pending(
             keys=np.zeros((*shape, self.key.words), np.uint64),
             rewards=np.zeros(shape),
@@ -153,9 +153,9 @@ class Table:
             waiting=np.zeros(shape, np.bool_),
         )
 
-    def updates(self, games: int) -> Updates:
+    def updates(self, games: int, turns: int = 1) -> Updates:
         """What learning in so many games writes beside the entries, all zero."""
-        return Updates(self.pending(games), np.zeros(self.game.num_actions, np.int64), np.zeros(3))
+        return Updates(self.pending(games, turns), np.zeros(self.game.num_actions, np.int64), np.zeros(3))
 
 
 def _room(entries: int, words: int) -> Entries:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +15,11 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, TINY
+from plyground.learners.config import DQN
+from plyground.learners.defaults import resolve
 from plyground.runs.directory import newest_whole, read_config, steps_of
+from plyground.runs.settings import build, profile, to_toml
+from run_pages import blocks_of
 from runs_on_disk import read_records
 
 pytestmark = pytest.mark.compiled
@@ -197,6 +203,43 @@ def test_the_bootstrap_profile_says_what_it_needs(command, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     code, _, err = command("train", "--profile", "chess_dqn_imitation_bootstrap", "--threads", "1")
     assert code == 2
-    assert "is no run to begin with" in err
+    assert "no imitation run in runs has game=chess dueling=False encoder=flat839-v1 network=512-256-128" in err
     assert "plyground train imitation" in err
     assert not list(tmp_path.iterdir())
+
+
+def test_latest_is_the_newest_imitation_run_that_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = profile("chess_dqn_imitation_bootstrap")
+    fits = {name: table[name] for name in ("game", "network", "outputs")} | {"encoder": "flat839-v1", "dueling": False}
+    made = {
+        "old": {"learner": "imitation", **fits},
+        "chess_dqn_original-1/imitation": {"learner": "imitation", **fits},
+        "another_network": {"learner": "imitation", **fits, "network": "64"},
+        "another_learner": {"learner": "dqn", **fits},
+    }
+    for when, (name, config) in enumerate(made.items()):
+        run = Path("runs") / name
+        run.mkdir(parents=True)
+        (run / "config.toml").write_text(to_toml(config))
+        (run / "best.json").write_text("{}")
+        os.utime(run / "config.toml", (when, when))
+    Path("runs/damaged").mkdir()
+    Path("runs/damaged/config.toml").write_text("=")
+    Path("runs/damaged/best.json").write_text("{}")
+    said: list[str] = []
+    config = resolve(build(DQN, {n: v for n, v in table.items() if n not in ("learner", "verbose")}, ""), said.append)
+    assert config.init == "runs/chess_dqn_original-1/imitation"
+    assert said == [f"begins with {config.init}, the newest imitation run of this network"]
+
+
+@pytest.mark.slow
+def test_the_first_lines_of_the_chess_page_run_one_after_another_in_an_empty_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "documents" / "chess_dqn.md").read_text(encoding="utf-8")
+    for line in blocks_of(page, "sh")[0].splitlines()[:3]:
+        code, out, err = command(*shlex.split(line.partition(" #")[0])[1:])
+        assert code == 0, err
+    assert f"begins with {Path('runs/chess_dqn_original-1/imitation')}" in out

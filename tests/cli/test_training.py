@@ -306,12 +306,23 @@ def test_profiles_name_their_game_and_fit() -> None:
         game = table.get("collect", table)["game"]  # one with stages names it in the first; test_pipeline builds all
         assert name.startswith(Path(game).stem.removesuffix("_in_a_row"))
         if "learner" in table:
+            assert table.pop("verbose", True)
             build(LEARNERS[table.pop("learner")].config, table, name)
     table = profile("chess_dqn_debug_masking")
-    assert table.pop("learner") == "dqn"
+    assert (table.pop("learner"), table.pop("verbose")) == ("dqn", True)
     debug = build(DQN, table, "")
     assert (debug.games_per_cycle, debug.num_envs, debug.max_plies, debug.target_update_interval) == (20, 8, 100, 20)
     assert (debug.network, debug.loss, debug.huber_delta, debug.cycles) == ("512-256-128", "huber", 1.0, 3)
+
+
+def test_the_debug_profile_shows_masks_and_target_copies_by_itself(tmp_path: Path, command) -> None:
+    few = "--cycles 1 --games-per-cycle 4 --max-plies 30 --learning-starts 64 --target-update-interval 2 --eval-games 2"
+    code, out, err = command(
+        "train", "--profile", "chess_dqn_debug_masking", *few.split(), "--out", str(tmp_path / "x")
+    )
+    assert code == 0, err
+    for words in ("next-state masking is active", "legal next actions of the first sample", "of 4096", "synchronised"):
+        assert words in out, words
 
 
 def settings(run: Path) -> dict[str, Any]:

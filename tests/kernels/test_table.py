@@ -19,16 +19,18 @@ def _empty(room: int, words: int, places: int) -> Entries:
     )
 
 
-def test_it_knows_what_a_dictionary_knows() -> None:
+@pytest.mark.parametrize("averages", [True, False])
+def test_it_knows_what_a_dictionary_knows(averages: bool) -> None:
     """Crowded, so that most keys meet others on the way to their place."""
     rng, entries = np.random.default_rng(4), _empty(100, 2, 128)
     keys, twin = rng.integers(0, 5, (100, 2)).astype(np.uint64) * np.uint64(2**61), {}
     for _ in range(3000):
         key, target = keys[rng.integers(len(keys))], float(rng.normal())
         value, visits = twin.get(tuple(key), (0.0, 0))
-        error = update(entries, key, target, 0.1)
+        error = update(entries, key, target, 0.1, averages)
         assert error == pytest.approx(target - value, abs=1e-5)
-        twin[tuple(key)] = value + max(0.1, 1 / (visits + 1)) * (target - value), visits + 1
+        rate = max(0.1, 1 / (visits + 1)) if averages else 0.1
+        twin[tuple(key)] = value + rate * (target - value), visits + 1
     assert entries.size[0] == len(twin)
     for key, (value, visits) in twin.items():
         entry = find(entries, np.array(key, np.uint64))
@@ -39,10 +41,10 @@ def test_it_knows_what_a_dictionary_knows() -> None:
 
 def test_visits_are_counted_as_far_as_their_type_goes() -> None:
     entries, key = _empty(8, 2, 16), np.array([3, 4], np.uint64)
-    update(entries, key, 1.0, 0.1)
+    update(entries, key, 1.0, 0.1, True)
     entries.visits[0] = 2**32 - 2
     for _ in range(3):
-        update(entries, key, 1.0, 0.0)
+        update(entries, key, 1.0, 0.0, True)
     assert entries.visits[0] == 2**32 - 1
     assert entries.values[0] == 1.0
 
@@ -53,8 +55,8 @@ def test_two_keys_with_the_same_hash_are_two_entries() -> None:
         other = np.array([5, mix(SEED ^ np.uint64(3)) ^ np.uint64(4) ^ mix(SEED ^ np.uint64(5))], np.uint64)
     assert hashed(one) == hashed(other)
     entries = _empty(8, 2, 16)
-    update(entries, one, 1.0, 0.1)
+    update(entries, one, 1.0, 0.1, True)
     assert find(entries, other) == -1
-    update(entries, other, -1.0, 0.1)
+    update(entries, other, -1.0, 0.1, True)
     assert [entries.values[find(entries, key)] for key in (one, other)] == [1.0, -1.0]
     assert entries.size[0] == 2

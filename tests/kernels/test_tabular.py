@@ -1,4 +1,4 @@
-"""Q-learning and SARSA updates by hand, one action after another."""
+"""Updates of Q-learning, SARSA and Monte Carlo returns by hand, one action after another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from plyground.tables import Table
 
 FULL = np.log1p(15000.0)
 PLAIN = Rule(
-    sarsa=False, learning_rate=0.25, gamma=0.9, epsilon=0.0, score_weight=0.4, value_weight=0.0, draw_weight=0.5,
+    sarsa=False, learning_rate=0.25, averages=True, gamma=0.9, epsilon=0.0, score_weight=0.4, value_weight=0.0,
+    draw_weight=0.5,
     reward_weight=0.1, prior=0.0, full=FULL, limit=10.0,
 )  # fmt: skip
 
@@ -47,7 +48,7 @@ class Pupil:
     def set(self, name: str, value: float) -> None:
         """Let the table know one value, visited once."""
         self.table.reserve(1)
-        update(self.table.entries, self.key(self.position.action(name)), value, 1.0)
+        update(self.table.entries, self.key(self.position.action(name)), value, 1.0, True)
 
     def value(self, key: Any) -> tuple[float, int]:
         found = np.zeros(1, np.int64)
@@ -99,6 +100,55 @@ def test_updates_by_hand(sarsa: bool, behind_the_trade: float) -> None:
     assert pupil.value(trade)[1] == 1, "nothing was judged twice"
 
 
+def test_monte_carlo_returns_by_hand() -> None:
+    """Three actions of one player, a trade among them; what the table knows of later ones plays no part."""
+    pupil = Pupil(DEAD_CARD, PLAIN)
+    pupil.updates = pupil.table.updates(1, 8)
+    trade = pupil.key(pupil.position.action("trade 2s take 9d"))
+    pupil.act()
+    pupil.set("place ah g5 take 9s", 0.5)
+    four = pupil.key(pupil.position.action("place ah g5 take 9s"))
+    pupil.act()
+    pupil.position = pupil.position.play("place 2d c3 take 3s")
+    five = pupil.key(pupil.position.action("place 9d h5 take 9s"))
+    pupil.act()
+    assert pupil.updates.sums[0] == 0, "nothing is updated before the end"
+    assert pupil.updates.pending.waiting.sum(axis=2)[0, :2].tolist() == [3, 0]
+    pupil.end(FIRST_WINS)
+    last = 0.1 * FIVE + 1
+    middle = 0.1 * FOUR + 0.9 * last
+    assert pupil.value(five) == (pytest.approx(last), 1)
+    assert pupil.value(four) == (pytest.approx((0.5 + middle) / 2), 2)
+    assert pupil.value(trade) == (pytest.approx(middle), 1), "reward 0, and no discount within a turn"
+    assert not pupil.updates.pending.waiting.any()
+
+
+def test_the_oldest_action_is_forgotten_where_there_is_no_room_for_more() -> None:
+    pupil = Pupil(DEAD_CARD, PLAIN)
+    pupil.updates = pupil.table.updates(1, 2)
+    trade = pupil.key(pupil.position.action("trade 2s take 9d"))
+    pupil.act()
+    four = pupil.key(pupil.position.action("place ah g5 take 9s"))
+    pupil.act()
+    pupil.position = pupil.position.play("place 2d c3 take 3s")
+    pupil.act()
+    pupil.end(FIRST_WINS)
+    assert pupil.value(trade) == (0, 0)
+    assert pupil.value(four) == (pytest.approx(0.1 * FOUR + 0.9 * (0.1 * FIVE + 1)), 1)
+
+
+def test_a_rate_of_alpha_is_the_update_as_it_is_written() -> None:
+    """Q += alpha * (reward + gamma * next value - Q), from the first visit on."""
+    pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN._replace(averages=False))
+    start, key, value = pupil.position, pupil.key(pupil.position.action("place ah g5 take 9d")), 0.0
+    for visit in range(1, 5):
+        pupil.position = start
+        pupil.act()
+        pupil.end(FIRST_WINS)
+        value += 0.25 * (0.1 * FOUR + 1 - value)
+        assert pupil.value(key) == (pytest.approx(value, abs=1e-6), visit)
+
+
 def test_a_loss_a_draw_and_a_game_that_was_stopped() -> None:
     for outcome, result in ((FIRST_WINS + 1, -1.0), (DRAW, 0.0)):
         pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN)
@@ -128,7 +178,9 @@ def test_on_the_raw_scale_a_reward_is_the_score_itself() -> None:
     pupil = Pupil(DEAD_CARD, PLAIN._replace(full=0.0, limit=1e6))
     pupil.act()
     assert pupil.act().startswith("place ah g5")
-    assert pupil.updates.pending.rewards[0, 0] == pytest.approx(0.1 * 10_003), "a live four, and three times a live one"
+    assert pupil.updates.pending.rewards[0, 0, 0] == pytest.approx(0.1 * 10_003), (
+        "a live four, and three times a live one"
+    )
 
 
 def test_what_an_action_does_and_what_it_draws_are_not_mixed() -> None:
@@ -136,7 +188,7 @@ def test_what_an_action_does_and_what_it_draws_are_not_mixed() -> None:
     pupil = Pupil(DEAD_CARD.replace("2sah", "9cah"), PLAIN)
     key = pupil.key(pupil.position.action("place ah g5 take 9d"))
     assert pupil.act() == "place ah g5 take 9d"
-    assert pupil.updates.pending.rewards[0, 0] == pytest.approx(0.1 * FOUR)
+    assert pupil.updates.pending.rewards[0, 0, 0] == pytest.approx(0.1 * FOUR)
     pupil.end(DRAW)
     assert pupil.value(key)[0] == pytest.approx(0.1 * FOUR)
 

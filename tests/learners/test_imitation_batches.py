@@ -58,6 +58,16 @@ def test_no_game_and_no_position_is_on_both_sides(data: Path, tmp_path: Path, co
         split(examples[:5], 0.2)
 
 
+def test_single_positions_are_held_out_where_that_is_asked_for(
+    data: Path, tmp_path: Path, connect_four: pg.Game
+) -> None:
+    examples = read_examples([data, data], [], Lines(connect_four), tmp_path / "x.bin", "stop")[0]
+    learn, held = split(examples, 0.2, "positions")
+    assert 0.1 < len(held) / len(examples) < 0.3
+    assert not set(examples["key"][learn]) & set(examples["key"][held])
+    assert len(set(examples["game"][learn]) & set(examples["game"][held])) > 30, "games are on both sides"
+
+
 def test_a_position_that_other_games_share_is_not_learned_from(
     data: Path, tmp_path: Path, connect_four: pg.Game
 ) -> None:

@@ -40,6 +40,7 @@ RICH = Tabular(
     game="sequence", key="cards", method="sarsa", cycles=3, games_per_cycle=12, num_envs=8, eval_games=2,
     eval_opponents=("random",), opponents=("1 self", "1 greedy"), prior=5.0, epsilon=0.2,
 )  # fmt: skip
+RETURNS = replace(THREE, method="monte_carlo", rate="alpha")
 
 
 # ---- bounds ----
@@ -90,15 +91,16 @@ SOLVES = replace(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ["q", "sarsa"])
-def test_it_solves_three_in_a_row(method: Any) -> None:
+@pytest.mark.parametrize(("method", "losing_lines"), [("q", 0), ("sarsa", 0), ("monte_carlo", 3)])
+def test_it_solves_three_in_a_row(method: Any, losing_lines: int) -> None:
+    """Nearly, with Monte Carlo returns: they value an action by what follows while the player still explores."""
     learner = TabularLearner(resolve(replace(SOLVES, method=method)))
     while learner.cycle.progress() < 1:
         learner.state.progress = progress(learner)
         learner.iterate()
     game, agent = learner.game, learner.model.agent()
     assert play_match(game, agent, make("minimax:depth=9", game), 200, seed=3, opening_plies=0).losses == 0
-    assert losses_against_everything(game, agent) == 0
+    assert losses_against_everything(game, agent) <= losing_lines
     assert play_match(game, agent, make("random", game), 200, seed=3).score > 0.85
 
 
@@ -114,7 +116,9 @@ def test_the_learner_is_not_given_the_generators_that_decide_its_games() -> None
 # ---- runs ----
 
 
-@pytest.mark.parametrize(("config", "stop"), [(THREE, 33), (THREE, 110), (RICH, 100)], ids=["33", "110", "rich"])
+@pytest.mark.parametrize(
+    ("config", "stop"), [(THREE, 33), (THREE, 110), (RICH, 100), (RETURNS, 60)], ids=["33", "110", "rich", "returns"]
+)
 def test_stopped_and_resumed_equals_never_stopped(tmp_path: Path, config: Tabular, stop: int) -> None:
     check_resume(tmp_path, replace(config, cycles=50), stop)
     assert len(find_checkpoint(tmp_path / "parts", "last").tensors("table")["values"]) > 100

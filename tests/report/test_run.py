@@ -78,6 +78,13 @@ def test_scores_and_metrics_are_drawn_over_seconds(tmp_path: Path, drawn: list[F
     assert lines(right) == [[2.0, 1.0]]
 
 
+def test_a_report_of_epochs_tells_of_the_one_that_was_kept(tmp_path: Path) -> None:
+    records = [epoch(0), epoch(1, kl=0.2), epoch(2, kl=0.3)]
+    text = report.totals(read_metrics(write_run(tmp_path / "a", {"learner": "imitation"}, records)))
+    assert text.startswith("2 epochs of 7 examples")
+    assert text.endswith("epoch 1 was kept: on held-out positions KL 0.2000, match@1 75.0%.")
+
+
 def test_epochs_are_drawn(tmp_path: Path, drawn: list[Figure]) -> None:
     records = [epoch(k) for k in range(2)]
     report.save_curves(tmp_path / "x.png", [write_run(tmp_path / "a", {"learner": "imitation"}, records)])

@@ -13,7 +13,7 @@ from plyground.game import Game
 from plyground.games.interface import RUNNING
 from plyground.kernels.threads import available, over_slices
 from plyground.models.model import of_config
-from plyground.models.table import TableModel
+from plyground.models.table import TableModel, turns_of
 from plyground.runs.directory import best_of, game_of, newest_whole, open_run, read_config, told
 from plyground.runs.fingerprints import of_model
 from plyground.runs.learned import fill
@@ -71,13 +71,13 @@ class LearningAgent(TableAgent):
         model.folder = self.path
         self.run.rewind(self.checkpoint)
         super().__init__(model)
-        self.updates, self.scratch = self.table.updates(1), self.table.scratch()
+        self.updates, self.scratch = self.table.updates(1, turns_of(self.config["method"])), self.table.scratch()
 
     def act_in(self, games: NDArray[np.int64], states: Records, rngs: NDArray[np.uint64]) -> NDArray[np.int32]:
         """[R] actions in the games of these numbers, having learned from where the last ones led."""
         table, pending = self.table, self.updates.pending
         if len(games) and games.max() >= len(pending.waiting):
-            pending = table.pending(int(games.max()) + 1)
+            pending = table.pending(int(games.max()) + 1, pending.waiting.shape[2])
             for name, array in self.updates.pending._asdict().items():
                 getattr(pending, name)[: len(array)] = array
             self.updates = self.updates._replace(pending=pending)

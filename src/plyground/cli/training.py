@@ -91,7 +91,7 @@ def train(
 
     limits = LEARNERS[name].learner.limits
     with interruptible(signal.SIGTERM, kept=SAVED):  # all is imported that does not bear an exception
-        Display.verbose = verbose
+        Display.verbose = verbose or table.get("verbose", False)
         several.check_counts(seeds, parallel)
         running.check_cluster(place, parallel)
         if run := run_of(profile):  # perhaps somebody else's: it names files and programs
@@ -166,7 +166,7 @@ def planned(
     game = games[0] if games else game
     if of_game and game != game_name(of_game):
         raise InvalidValue(f"{where} is for {of_game}, not for {game}")
-    own = {each: value for each, value in table.items() if each not in ("learner", "versions", "cluster")}
+    own = {each: value for each, value in table.items() if each not in ("learner", "versions", "cluster", "verbose")}
     place = replace(from_table(table, where), **cluster)
     return name, build(entry.config, {**own, **config, "game": game}, where), place
 

@@ -22,6 +22,8 @@ def encode_state(board: ArrayLike, player_id: int) -> NDArray[np.float32]:
     cells = np.asarray(board)
     if player_id not in (1, 2):
         raise InvalidValue(f"player_id is 1 or 2, not {player_id!r}")
+    if cells.shape != (6, 7):
+        raise InvalidValue(f"a board has the shape (6, 7), row 0 on top, not {cells.shape}")
     if not np.isin(cells, (0, 1, 2)).all():
         raise InvalidValue(f"a board holds 0, 1 and 2; this one also {sorted(set(cells.flat) - {0, 1, 2})}")
     return np.select([cells == player_id, cells != 0], [1.0, 2.0]).astype(np.float32).reshape(-1)

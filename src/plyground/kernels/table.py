@@ -24,6 +24,7 @@ NOTHING = np.uint64(0)  # as an action's word: the entry is the value of the sta
 ANY_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)  # as a state's words: the advantage of an action in any state
 MOST_VISITS = np.uint32(2**32 - 1)  # they are counted no further
 SEED = np.uint64(0x9E3779B97F4A7C15)
+TURNS = 256  # of one seat in one game that Monte Carlo returns reach back to
 
 
 class Entries(NamedTuple):
@@ -41,6 +42,7 @@ class Rule(NamedTuple):
 
     sarsa: bool  # bootstrap from the action that is played next, not from the best one
     learning_rate: float
+    averages: bool  # the first targets of an entry are averaged: its rate is at least 1 / visits
     gamma: float  # applied when other seats have moved in between
     epsilon: float  # probability of a random action
     score_weight: float  # of an action's reward, in the choice
@@ -64,12 +66,13 @@ class Acting(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """The last action of each seat, whose value is updated at the seat's next turn or at the end of the game."""
+    """Actions of each seat whose values are not updated yet, the oldest first. With room for one (T is 1) that happens
+    at the seat's next turn, by the value that it has then; with more at the end of the game, by Monte Carlo returns."""
 
-    keys: Words  # [games, seats, W]
-    rewards: Doubles  # [games, seats]
-    discounts: Doubles  # [games, seats] of the bootstrap value: gamma, or 1 where the same turn goes on
-    waiting: NDArray[np.bool_]  # [games, seats] whether there is one
+    keys: Words  # [games, seats, T, W]
+    rewards: Doubles  # [games, seats, T]
+    discounts: Doubles  # [games, seats, T] of what follows: gamma, or 1 where the same turn goes on
+    waiting: NDArray[np.bool_]  # [games, seats, T] whether there is one
 
 
 class Updates(NamedTuple):
@@ -144,14 +147,15 @@ def find_or_add(entries: Entries, key: Words) -> np.int64:
 
 
 @njit
-def update(entries: Entries, key: Words, target: float, learning_rate: float) -> float:
-    """Move a key's value towards a TD target; returns the TD error.
+def update(entries: Entries, key: Words, target: float, learning_rate: float, averages: bool) -> float:
+    """Move a key's value towards a target by a share of the error, which is returned.
 
-    The step is at least 1 / visits: the first targets are averaged, so that a new value begins at its first target.
+    If it `averages`, the share is at least 1 / visits: a new value begins at its first target, not at 0.
     """
     entry = find_or_add(entries, key)
     if entries.visits[entry] < MOST_VISITS:
         entries.visits[entry] += np.uint32(1)
     error = target - np.float64(entries.values[entry])
-    entries.values[entry] += max(learning_rate, 1.0 / entries.visits[entry]) * error
+    rate = max(learning_rate, 1.0 / entries.visits[entry]) if averages else learning_rate
+    entries.values[entry] += rate * error
     return error

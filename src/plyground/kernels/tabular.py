@@ -1,7 +1,8 @@
-"""Template: Q-learning and SARSA with a table, many games at once.
+"""Template: Q-learning, SARSA and Monte Carlo returns with a table, many games at once.
 
 A value belongs to a key, which a game's table key computes from a state and from what an action does there. An action's
-value is updated at its player's next turn, where the bootstrap value is known, or at the end of the game by the result.
+value is updated at its player's next turn, where the bootstrap value is known, or at the end of the game by the result;
+with Monte Carlo returns all values are updated then.
 
 What an action does is its *effect*; what it takes besides (a card) is its *draw*. Actions that differ only in their
 draw share an effect, hence a key and a value. Most games have no draws: there an effect is the action itself.
@@ -23,6 +24,7 @@ from plyground.kernels.table import (
     NOTHING,
     Acting,
     Entries,
+    Pending,
     Rule,
     Scratch,
     Updates,
@@ -113,63 +115,85 @@ def act_all(games: Acting, entries: Entries, rule: Rule, learns: bool, updates: 
         actions[row], games.values[row] = action, highest
         if learns:
             who, pending = seat(state), updates.pending
-            if pending.waiting[row, who]:
+            if pending.waiting[row, who, 0] and pending.waiting.shape[2] == 1:
                 next_value = scratch.values[effect_of(action)] if rule.sarsa else highest
-                td_update(entries, rule, updates, row, who, pending.discounts[row, who] * next_value)
+                td_update(entries, rule, updates, row, who, 0, pending.discounts[row, who, 0] * next_value)
             remember(state, action, rng, rule, updates, row, scratch)
 
 
 @inner
 def remember(state: State, action: int, rng: Words, rule: Rule, updates: Updates, row: int, scratch: Scratch) -> None:
-    """Make an action the pending one of the seat to move; `scratch` is as `choose` left it."""
+    """Make an action a pending one of the seat to move; `scratch` is as `choose` left it."""
     who, effect, pending = seat(state), effect_of(action), updates.pending
+    place = room_in(pending, row, who)
     scratch.key[len(scratch.key) - 1] = scratch.words[effect]
     for k in range(len(scratch.key)):
-        pending.keys[row, who, k] = scratch.key[k]
-    pending.rewards[row, who] = rule.reward_weight * scratch.rewards[0, effect]
-    pending.waiting[row, who] = True
+        pending.keys[row, who, place, k] = scratch.key[k]
+    pending.rewards[row, who, place] = rule.reward_weight * scratch.rewards[0, effect]
+    pending.waiting[row, who, place] = True
     scratch.ahead[0], scratch.rng[0] = state, rng[0]
     play(scratch.ahead[0], int32(action), scratch.rng, scratch.work[0])
-    pending.discounts[row, who] = 1.0 if seat(scratch.ahead[0]) == who else rule.gamma
+    pending.discounts[row, who, place] = 1.0 if seat(scratch.ahead[0]) == who else rule.gamma
     updates.played[effect] += 1
 
 
 @inner
-def td_update(entries: Entries, rule: Rule, updates: Updates, row: int, who: int, bootstrap: float) -> None:
-    """Update the value of a seat's pending action; the TD target is its reward plus `bootstrap`."""
+def room_in(pending: Pending, row: int, who: int) -> int:
+    """The place of a seat's next pending action; where all are taken, the oldest is forgotten."""
+    turns, place = pending.waiting.shape[2], 0
+    while place < turns and pending.waiting[row, who, place]:
+        place += 1
+    if place == turns:
+        place -= 1
+        for turn in range(place):
+            pending.rewards[row, who, turn] = pending.rewards[row, who, turn + 1]
+            pending.discounts[row, who, turn] = pending.discounts[row, who, turn + 1]
+            for k in range(pending.keys.shape[3]):
+                pending.keys[row, who, turn, k] = pending.keys[row, who, turn + 1, k]
+    return place
+
+
+@inner
+def td_update(entries: Entries, rule: Rule, updates: Updates, row: int, who: int, turn: int, bootstrap: float) -> None:
+    """Update the value of a seat's pending action; the target is its reward plus `bootstrap`."""
     pending, sums = updates.pending, updates.sums
-    pending.waiting[row, who] = False
-    key, word = pending.keys[row, who], pending.keys.shape[2] - 1
+    pending.waiting[row, who, turn] = False
+    key, word = pending.keys[row, who, turn], pending.keys.shape[3] - 1
     described = key[word]
     if described == NOTHING:
         return
-    target = min(max(pending.rewards[row, who] + bootstrap, -rule.limit), rule.limit)
+    target = min(max(pending.rewards[row, who, turn] + bootstrap, -rule.limit), rule.limit)
     sums[0] += 1.0
-    sums[1] += abs(update(entries, key, target, rule.learning_rate))
+    sums[1] += abs(update(entries, key, target, rule.learning_rate, rule.averages))
     sums[2] += target
     if rule.prior > 0.0:
         key[word] = NOTHING
-        advantage = update(entries, key, target, rule.learning_rate)
+        advantage = update(entries, key, target, rule.learning_rate, rule.averages)
         key[:word], key[word] = ANY_STATE, described
-        update(entries, key, advantage, rule.learning_rate)
+        update(entries, key, advantage, rule.learning_rate, rule.averages)
 
 
 @uncounted_loop
 def end_games(
     rows: NDArray[np.int64],  # [R] games that are over
     outcomes: NDArray[np.int8],  # [R] their outcomes; RUNNING: they were stopped
-    entries: Entries,  # with room for 3 R SEATS more
+    entries: Entries,  # with room for three more for each action that waits in them
     rule: Rule,
     updates: Updates,
 ) -> None:
-    """Update the values of the last actions by the result; a game that was stopped has none."""
-    waiting = updates.pending.waiting
+    """Update the values of the pending actions, the last one by the result and those before it by their returns; a game
+    that was stopped has no result."""
+    rewards, discounts, waiting = updates.pending.rewards, updates.pending.discounts, updates.pending.waiting
     for k in range(len(rows)):
         row = int(rows[k])
         for who in range(waiting.shape[1]):
-            if waiting[row, who] and outcomes[k] != RUNNING:
-                td_update(entries, rule, updates, row, who, value_for(outcomes[k], who % 2))
-            waiting[row, who] = False
+            follows = 0.0 if outcomes[k] == RUNNING else float(value_for(outcomes[k], who % 2))
+            for turn in range(waiting.shape[2] - 1, -1, -1):
+                if waiting[row, who, turn] and outcomes[k] != RUNNING:
+                    td_update(entries, rule, updates, row, who, turn, follows)
+                    if turn > 0:
+                        follows = discounts[row, who, turn - 1] * (rewards[row, who, turn] + follows)
+                waiting[row, who, turn] = False
 
 
 @uncounted_loop

@@ -33,7 +33,9 @@ LEARNERS = {
     "alphazero": LearnerEntry("plyground.learners.alphazero", "AlphaZero", "AlphaZeroLearner", "self-play with search"),
     "td": LearnerEntry("plyground.learners.td", "TD", "TDLearner", "TD(λ) with n-tuples"),
     "sparse": LearnerEntry("plyground.learners.sparse", "Sparse", "SparseLearner", "sparse network for alpha-beta"),
-    "tabular": LearnerEntry("plyground.learners.tabular", "Tabular", "TabularLearner", "Q-learning and SARSA"),
+    "tabular": LearnerEntry(
+        "plyground.learners.tabular", "Tabular", "TabularLearner", "Q-learning, SARSA and Monte Carlo returns"
+    ),
     "imitation": LearnerEntry("plyground.learners.imitation", "Imitation", "ImitationLearner", "from a teacher"),
 }
 

@@ -42,7 +42,8 @@ class RunConfig:
     seed: int = 0
     """the same seed gives the same run, on the same machine with the same `threads`"""
     init: str = ""
-    """a run whose best checkpoint initialises the network or the table"""
+    """a run whose best checkpoint initialises the network or the table; latest: the newest imitation run in runs/ whose
+    network fits"""
     cycles: int = 0
     """cycles of play, updates and evaluation (0: no limit if `seconds` is set, else 10)"""
     seconds: float = 0.0
@@ -322,8 +323,9 @@ class AlphaZero(NetworkConfig, RunConfig):
 class Tabular(RunConfig):
     """Train a table of action values."""
 
-    method: Literal["q", "sarsa"] = "q"
-    """Q-learning bootstraps from the best next action, SARSA from the one that is played"""
+    method: Literal["q", "sarsa", "monte_carlo"] = "q"
+    """Q-learning bootstraps from the best next action, SARSA from the one that is played; Monte Carlo returns take the
+    rewards and the result that followed, at the end of the game"""
     key: str = ""
     """what the table distinguishes of a state and an action (empty: the game's first key)"""
     num_envs: Count = 256
@@ -334,9 +336,11 @@ class Tabular(RunConfig):
     opponents: tuple[str, ...] = ("1 self",)
     """weight and agent spec of each opponent, or self"""
     alpha: Share = 0.1
-    """initial learning rate; the first visits of an entry are averaged"""
+    """initial learning rate"""
     alpha_final: Share = 0.01
     """final learning rate"""
+    rate: Literal["visits", "alpha"] = "visits"
+    """1 / visits of an entry while that is above alpha, so that its first targets are averaged; or alpha alone"""
     gamma: Share = 0.95
     """initial discount, applied each time the other players have moved in between"""
     gamma_final: Share = 0.95
@@ -486,7 +490,9 @@ class Imitation:
     weight_decay: float = 0.0
     """decoupled weight decay: each update shrinks the weights by learning rate times this"""
     validation_split: Share = 0.1
-    """share of the games that is held out"""
+    """share of the games, or of the positions, that is held out"""
+    held_out: Literal["games", "positions"] = "games"
+    """hold out whole games, or single positions, between whose neighbours the network then learns"""
     validation_data: tuple[str, ...] = ()
     """datasets to measure on, of another seed than the data, instead of a share of its games"""
     patience: Count = 2

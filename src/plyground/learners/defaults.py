@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from plyground.agents.registry import make, usual
 from plyground.batch import Batch
+from plyground.errors import Error, InvalidValue, command
 from plyground.game import Game, load
 from plyground.learners.evaluation import GAMES_PER_CYCLE
+from plyground.runs.directory import read_config
+from plyground.runs.groups import RUNS
 from plyground.tables import Table
 
 DEFAULT_CYCLES, CYCLES_OF_TIMED_RUN = 10, 20
 MOST_OPENING_PLIES, RANDOM_GAMES = 60, 64
+LATEST = "latest"  # as `init`
 Notify = Callable[[str], None]
 C = TypeVar("C")
 
@@ -84,5 +90,24 @@ def _resolve_network(config: Any, game: Game, notify: Notify) -> dict[str, Any]:
     view = View(game, config.encoder, config.outputs)
     spec = config.network or suitable(view.shape, view.outputs)
     make_network(spec, view.shape, view.outputs, parts=view.parts)  # an unknown one is an error now
-    found = {"device": device, "encoder": str(view.encoder), "outputs": view.outputs, "threads": config.threads or 1}
-    return {**found, "network": spec}
+    found = {"encoder": str(view.encoder), "network": spec, "outputs": view.outputs}
+    if config.init == LATEST:
+        run = newest_imitation({"game": game.full, "dueling": getattr(config, "dueling", False), **found})
+        notify(f"begins with {run}, the newest imitation run of this network")
+        found["init"] = str(run)
+    return {**found, "device": device, "threads": config.threads or 1}
+
+
+def newest_imitation(settings: dict[str, Any]) -> Path:
+    """The newest imitation run with these settings, in `runs` or as a stage of a run there."""
+    found = list[Path]()
+    for best in (*RUNS.glob("*/best.json"), *RUNS.glob("*/imitation/best.json")):
+        with suppress(Error):  # a run whose config cannot be read does not fit
+            config = read_config(best.parent)
+            if config.get("learner") == "imitation" and settings.items() <= {**config}.items():
+                found.append(best.parent)
+    if found:
+        return max(found, key=lambda run: (run / "config.toml").stat().st_mtime)
+    words = " ".join(f"{name}={value}" for name, value in settings.items())
+    how = command("train", "imitation", "--data", "FILE")
+    raise InvalidValue(f"no imitation run in {RUNS} has {words}: make one with `{how}`, or name a run with --init")

@@ -93,11 +93,16 @@ class ImitationLearner:
         config, lines, target = self.config, self.lines, self.folder / EXAMPLES
         paths, others = ([Path(path) for path in each] for each in (config.data, config.validation_data))
         records, first = read_examples(paths, others, lines, target, config.bad_lines, processes)
-        return records, *(held_out_of(records, first) if others else split(records, config.validation_split))
+        return records, *(
+            held_out_of(records, first) if others else split(records, config.validation_split, config.held_out)
+        )
 
     def _check_validation_split(self) -> None:
         """A network that goes on from another imitation must not be measured on what that one has learned from."""
-        before = read_config(Path(self.config.init)).get("validation_split", 1.0)
+        config = read_config(Path(self.config.init))
+        before, by = config.get("validation_split", 1.0), config.get("held_out", "games")
+        if config.get("learner") == "imitation" and by != self.config.held_out:
+            raise InvalidValue(f"{self.config.init} has held out {by}: held_out is {by}, not {self.config.held_out}")
         if before < self.config.validation_split:
             why = f"{self.config.init} has held out {before:.0%} of the games and has learned from all others"
             raise InvalidValue(f"{why}: validation_split is at most {before}, not {self.config.validation_split}")

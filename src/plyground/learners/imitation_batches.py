@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import safetensors.numpy
@@ -106,16 +107,17 @@ def in_weak_games(examples: Records) -> NDArray[np.bool_]:
     return ((second == 0) | (second == counts))[games] & (counts > 1)[games]
 
 
-def split(examples: Records, share: float) -> tuple[Rows, Rows]:
-    """The rows to learn from and those held out: whole games, and no position is in both.
+def split(examples: Records, share: float, by: Literal["games", "positions"] = "games") -> tuple[Rows, Rows]:
+    """The rows to learn from and those held out: whole games or single positions, and no position is in both.
 
-    A game's own name decides, not the run: what one run holds out, no other that goes on with it has learned from.
+    The name of a game, or a position, decides, not the run: what one run holds out, no other that goes on with it has
+    learned from.
     """
-    held = examples["game"] < np.uint64(share * 2**64)  # [N]; names are hashed
+    held = examples["game" if by == "games" else "key"] < np.uint64(share * 2**64)  # [N]; both are hashed
     known = np.unique(examples["key"][held])
     learn = ~held & ~np.isin(examples["key"], known)
     if not learn.any() or (share and not held.any()):
-        why = f"{len(examples)} examples cannot be split so that {share:.0%} of the games are held out"
+        why = f"{len(examples)} examples cannot be split so that {share:.0%} of the {by} are held out"
         raise InvalidValue(f"{why}: collect more games, or give another validation_split")
     return np.flatnonzero(learn), np.flatnonzero(held)
 

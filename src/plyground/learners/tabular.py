@@ -1,9 +1,11 @@
-"""Q-learning and SARSA with a table: a value for each key, a few numbers that describe a state and an action in it.
+"""Q-learning, SARSA and Monte Carlo returns with a table: a value for each key, a few numbers that describe a state and
+an action in it.
 
     value += alpha * (reward + gamma * next value - value)
 
 The next value is that of the best action at the same player's next turn (Q-learning), or of the action played there
-(SARSA); at the end of a game it is the result. The reward is the immediate effect of the action, on the scale of
+(SARSA); at the end of a game it is the result. With Monte Carlo returns a value is updated at the end of the game, by
+the rewards and the result that followed. The reward is the immediate effect of the action, on the scale of
 results; a card that is drawn counts in the choice of an action, never in the reward. `kernels/tabular.py` plays and
 updates many games at once, `games/table_key.py` explains keys.
 
@@ -27,7 +29,7 @@ from plyground.learners.evaluation import SelfPlayCycle
 from plyground.learners.selfplay import SelfPlay
 from plyground.learners.state import Metrics, TrainingState
 from plyground.learners.versions import Versions
-from plyground.models.table import of_config, rule_of
+from plyground.models.table import of_config, rule_of, turns_of
 from plyground.runs.learned import begin_with
 
 VALUE_BINS, VISIT_BINS = 40, 24  # of the histograms; a bin of visits holds twice as many as the one before
@@ -47,7 +49,8 @@ class TabularLearner:
             begin_with(present, config.init)
         self.table, self.model = present.table, Versions(present)
         self.games = SelfPlay(self.game, config.device, config, self.rng)
-        self.pending, self.scratch = self.table.pending(config.num_envs), self.table.scratch()
+        self.pending = self.table.pending(config.num_envs, turns_of(config.method))
+        self.scratch = self.table.scratch()
         self.actions = torch.zeros(config.num_envs, dtype=torch.int32)
         self.played = np.zeros(self.game.num_actions, np.int64)  # how often each effect was chosen in this cycle
         self.cycle = SelfPlayCycle(
@@ -86,7 +89,10 @@ class TabularLearner:
     def parts(self) -> dict[str, Any]:
         """Everything that a checkpoint holds."""
         own = {"state": self.state, "rng": self.rng, **self.model.parts()}
-        return {**own, **self.games.parts(), "pending": self.pending._asdict(), "played": self.played}
+        pending = {  # views [games, seats * T, ...], as older checkpoints have them
+            name: array.reshape(len(array), -1, *array.shape[3:]) for name, array in self.pending._asdict().items()
+        }
+        return {**own, **self.games.parts(), "pending": pending, "played": self.played}
 
     # ---- for the records ----
 

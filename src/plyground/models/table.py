@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from plyground.errors import InvalidValue
 from plyground.game import Game
 from plyground.games.table_key import TableKey
-from plyground.kernels.table import Entries, Rule
+from plyground.kernels.table import TURNS, Entries, Rule
 from plyground.models.model import Arrays, Records
 from plyground.tables import Table
 
@@ -82,7 +82,12 @@ class TableModel:
 def of_config(config: Mapping[str, Any], game: Game) -> TableModel:
     """The empty table of a run's config."""
     table = Table(game, config["key"])
-    return TableModel(table, rule_of({"score_scale": "log", **config}, table.key))  # which older runs do not have
+    return TableModel(table, rule_of({"score_scale": "log", "rate": "visits", **config}, table.key))  # of older runs
+
+
+def turns_of(method: str) -> int:
+    """How many actions of a seat wait for their update."""
+    return TURNS if method == "monte_carlo" else 1
 
 
 def rule_of(config: Mapping[str, Any], key: TableKey, progress: float = 1.0, explore: bool = False) -> Rule:
@@ -98,6 +103,7 @@ def rule_of(config: Mapping[str, Any], key: TableKey, progress: float = 1.0, exp
     return Rule(
         sarsa=config["method"] == "sarsa",
         learning_rate=now("alpha"),
+        averages=config["rate"] == "visits",
         gamma=gamma,
         epsilon=now("epsilon") if explore else 0.0,
         score_weight=float(config["score_weight"]),

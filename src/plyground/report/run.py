@@ -94,8 +94,10 @@ def totals(metrics: RunMetrics) -> str:
         updates = f"{counted(last['updates'], 'update')} in {seconds}"
         return f"{counts}, {updates}; illegal moves: {last['illegal_moves']}."
     if "epoch" in last:
-        kl, matched = (math.nan if last[name] is None else last[name] for name in ("kl", "match@1"))
-        held_out = f"on held-out positions KL {kl:.4f}, match@1 {matched:.1%}"
+        epochs = metrics.of("epoch")  # the best checkpoint is that of the lowest divergence
+        kept = min(epochs, key=lambda each: math.inf if each["kl"] is None else each["kl"])
+        kl, matched = (math.nan if kept[name] is None else kept[name] for name in ("kl", "match@1"))
+        held_out = f"epoch {kept['epoch']} was kept: on held-out positions KL {kl:.4f}, match@1 {matched:.1%}"
         return f"{counted(last['epoch'], 'epoch')} of {last['examples']:,} examples in {seconds}; {held_out}."
     return "Nothing was learned yet."
 

@@ -123,6 +123,7 @@ class Config(TypedDict, total=False):
     seed: int
     versions: dict[str, str]
     cluster: dict[str, Any]
+    verbose: bool  # of a profile: `train` shows all numbers, as with --verbose
     cycles: int
     epochs: int
     seconds: float

@@ -131,7 +131,6 @@ WRONG = {
     "r5Rb/1P6/4fa2/p2P1I1p/1RT1E1rP/1s2kN2/1b6/2T2v1K^b4F b 18 - a3 -": [
         *("no pawn of white has just passed over a3", "the hand has lifted from b4, but the square is not empty"),
     ],
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w 120 AHah - -": ["120 turns without progress (the game ends at 100)"],
     "Pnbqkbnr/pppppppp/8/8/8/7r/1PPPPPPP/RNBQKBNR w 0 AHh - -": ["a white pawn on a8, its last rank, is not promoting"],
     "4k3/8/8/8/8/8/8/8 w 0 - e4 -": [
         *("white has 0 pieces, not 16", "white has 0 kings", "black has 1 pieces, not 16"),
@@ -141,6 +140,14 @@ WRONG = {
         *("white has only 1 R, but no piece is ever lost", "the hand has lifted from a1, but the square is not empty"),
     ],
 }
+
+
+def test_a_counter_above_its_range_is_refused_and_its_layer_ends_at_1(paco_sako: pg.Game) -> None:
+    text = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w {} AHah - -"
+    for idle in (101, 120, 250):
+        with pytest.raises(pg.InvalidText, match=f"{idle} turns without progress"):
+            paco_sako.position(text.format(idle))
+    assert paco_sako.position(text.format(100)).encode("tensor")[-1].max() == 1.0
 
 
 @pytest.mark.parametrize("text", WRONG)

@@ -101,6 +101,8 @@ FACTS = {  # line with the cell looked at as `?`: chips in a row, gaps, before, 
     "o_?_o": (1, 2, 1, 1, True, True),
     "|?oo_": (3, 0, 0, 0, False, True),
     "x?x": (1, 0, 0, 0, False, False),
+    "_oo_o_?_": (1, 2, 2, 0, False, True),  # the document's example of two gaps, which only the last chip sees
+    "_oo_?_o_": (1, 1, 2, 0, True, True),
 }
 
 
@@ -110,6 +112,11 @@ def test_the_facts_of_a_direction(line: str) -> None:
     cell = chips[line.replace("|", "").replace("_", "").replace("x", "").index("?")]
     state["cells"][cell] = cards.EMPTY
     assert patterns.look(state, cell, 1, 0)[:6] == FACTS[line]
+
+
+def test_four_with_a_gap_and_both_ends_closed_still_wins_in_one_place() -> None:
+    state, chips = _place("xoo_oox", 1)
+    assert {Pattern(patterns.look(state, cell, 1, 0)[6]).name for cell in chips} == {"CHONG_FOUR"}
 
 
 # ---- a naive twin ----

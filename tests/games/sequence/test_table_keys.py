@@ -18,7 +18,7 @@ from plyground.tables import Table
 
 patterns = Compiled(module)
 hearts = compiled(keys.hearts)
-RULE = Rule(False, 0.1, 0.9, 0.0, 0.4, 0.6, 0.5, 0.1, 0.0, float(np.log1p(15000)), 10.0)
+RULE = Rule(False, 0.1, True, 0.9, 0.0, 0.4, 0.6, 0.5, 0.1, 0.0, float(np.log1p(15000)), 10.0)
 
 
 def _look(table: Table, state: np.void) -> tuple[int, dict[int, tuple[float, int]]]:

@@ -284,14 +284,20 @@ def reason(state: State) -> str:
 # ---- what is wrong ----
 
 
+def limits(state: State) -> list[str]:
+    """Why the rules and the encoders, whose numbers end at 1, are not made for this state."""
+    if state["idle"] <= 100:
+        return []
+    return [f"{int(state['idle'])} turns without progress (the game ends at 100)"]
+
+
 def problems(state: State) -> list[str]:
     """The reasons why no game reaches this state."""
     board = cells(state)
     hand = (int(state["hand"][0]), int(state["hand"][1]))
     found = [problem for side in (0, 1) for problem in _wrong_pieces(side, [*board, hand])]
     found += [*_wrong_kings(state, board, hand), *_wrong_rights(state, board, hand), *_wrong_pawns(state, board)]
-    if state["idle"] > 100:
-        found.append(f"{int(state['idle'])} turns without progress (the game ends at 100)")
+    found += limits(state)
     if any(hand):
         origin, there = SQUARES[int(state["origin"])], board[int(state["origin"])]
         if any(there) and (all(hand) or not all(there)):
