@@ -14,6 +14,7 @@ import plyground as pg
 from conftest import TESTS
 from plyground.kernels import cache
 from plyground.play.saved import read_file
+from plyground.private_folder import cache_folder
 from plyground.runs.directory import find_checkpoint, steps_of
 from plyground.web.catalogue import YOU, Catalogue
 from plyground.web.store import Store, default_folder
@@ -53,7 +54,7 @@ def there(steady_path: Path, private: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """The folder with the files, in which that user types commands; what is compiled stays with what others use."""
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(steady_path, filter="data")
-    compiled = cache.cache_folder()
+    compiled = cache_folder()
     monkeypatch.setattr(cache, "cache_folder", lambda: compiled)
     monkeypatch.setenv("PLYGROUND_CACHE", str(private))
     monkeypatch.chdir(steady_path)

@@ -239,7 +239,9 @@ def test_the_first_lines_of_the_chess_page_run_one_after_another_in_an_empty_fol
 ) -> None:
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "documents" / "chess_dqn.md").read_text(encoding="utf-8")
+    outs = list[str]()
     for line in blocks_of(page, "sh")[0].splitlines()[:3]:
         code, out, err = command(*shlex.split(line.partition(" #")[0])[1:])
         assert code == 0, err
-    assert f"begins with {Path('runs/chess_dqn_original-1/imitation')}" in out
+        outs.append(out)
+    assert f"begins with {Path('runs/chess_dqn_original-1/imitation')}" in outs[-1]

@@ -95,7 +95,7 @@ def test_patterns_are_counted_and_ranked_as_a_slow_twin_does(name: str, monkeypa
             code = first + int(np.ravel_multi_index(values, [int(sizes[cell]) for cell in walk], order="F"))
             adds.setdefault(values, []).append(float(network.table[0, code]))
             seen.setdefault(values, set()).add(row // len(images))
-        mean = np.mean([each for some in adds.values() for each in some])
+        mean = float(np.mean([each for some in adds.values() for each in some]))
         ranks = {values: len(some) * (some[0] - mean) ** 2 for values, some in adds.items() if len(seen[values]) >= 5}
         best[number] = max(ranks.values())
         for pattern in found:

@@ -14,7 +14,8 @@ from plyground.agents.registry import agent_of
 from plyground.errors import InvalidValue
 from plyground.games.chess.board import QUEENS
 from plyground.models.sparse import CLIP, Sparse, floats_type
-from plyground.models.sparse_code import LOGIT, ONE, SQUARE
+from plyground.models.sparse_code import ONE, SQUARE
+from plyground.models.sparse_training import LOGIT
 from plyground.search.minimax import Minimax
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")

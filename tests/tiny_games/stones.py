@@ -56,7 +56,7 @@ def action_name(state, action):
 
 
 def text(state):
-    return " ".join(str(int(state[name])) for name in STATE.names)
+    return " ".join(str(int(state[name])) for name in STATE.names or ())
 
 
 def parse(source, state):

@@ -61,7 +61,7 @@ class TDLearner:
         if config.init:
             begin_with(model, config.init)
         self.network, self.model = model, Versions(model)
-        self.steps = np.zeros((*model.table.shape, 2), np.float32)  # of each entry: fading sums of changes, of their sizes
+        self.steps = np.zeros((*model.table.shape, 2), np.float32)  # of each entry: fading sums of changes, of sizes
         self.threads = min(config.threads or available(), available())
         self.kernels, self.memories = model.kernels(PLAY), [model.memory() for _ in range(self.threads)]
         games, plies = config.games_per_round, min(config.max_plies or LONGEST, self.game.rules.MAX_PLIES)

@@ -38,9 +38,8 @@ def advice(config: Numbers, metrics: RunMetrics, scores: Mapping[str, Numbers]) 
         found.append("it beats its evaluation opponents: name harder ones, such as minimax:depth=5")
     if (score := scores.get("random", {"score": 1})["score"]) < 0.9:
         other = FASTER.get(kind, "learning rate")
-        found.append(
-            f"it still loses points to random ({score:.0%}): more {'epochs' if 'epochs' in config else 'cycles'}, a higher {other}"
-        )
+        unit = "epochs" if "epochs" in config else "cycles"
+        found.append(f"it still loses points to random ({score:.0%}): more {unit}, a higher {other}")
     puzzles: Numbers = evaluations[-1].get("puzzles", {}) if evaluations else {}
     missed = 1 - puzzles.get("win_in_1", 1)
     alone = list(opponent_shares(tuple(config.get("opponents", ())))) == ["self"]
