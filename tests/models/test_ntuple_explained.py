@@ -95,7 +95,7 @@ def test_patterns_are_counted_and_ranked_as_a_slow_twin_does(name: str, monkeypa
             code = first + int(np.ravel_multi_index(values, [int(sizes[cell]) for cell in walk], order="F"))
             adds.setdefault(values, []).append(float(network.table[0, code]))
             seen.setdefault(values, set()).add(row // len(images))
-        mean = np.mean([each for some in adds.values() for each in some])
+        mean = float(np.mean([each for some in adds.values() for each in some]))
         ranks = {values: len(some) * (some[0] - mean) ** 2 for values, some in adds.items() if len(seen[values]) >= 5}
         best[number] = max(ranks.values())
         for pattern in found:
@@ -146,6 +146,8 @@ def test_a_pattern_is_drawn_on_the_board_with_the_games_own_pieces() -> None:
     network = network_of(pg.load("chess"))
     pattern = explained.Pattern(0, [0, 1, 63], [4, 0, 10], 0.25, 0.5)  # the king on e1: cells begin with h1
     assert explained.in_words(network, pattern) == {"h1": "White rook", "g1": "empty", "a8": "Black rook"}
+    right = explained.Pattern(0, [66], [1], 0.1, 0.1)
+    assert explained.in_words(network, right) == {"Black castling towards h": "allowed"}
     scene = explained.scene_of(network, pattern)
     drawn = {cell.name: cell.items for cell in scene.cells() if cell.marks}
     assert drawn == {"h1": (Item("rook", 0),), "g1": (), "a8": (Item("rook", 1),)}
