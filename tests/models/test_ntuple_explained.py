@@ -146,6 +146,8 @@ def test_a_pattern_is_drawn_on_the_board_with_the_games_own_pieces() -> None:
     network = network_of(pg.load("chess"))
     pattern = explained.Pattern(0, [0, 1, 63], [4, 0, 10], 0.25, 0.5)  # the king on e1: cells begin with h1
     assert explained.in_words(network, pattern) == {"h1": "White rook", "g1": "empty", "a8": "Black rook"}
+    right = explained.Pattern(0, [66], [1], 0.1, 0.1)
+    assert explained.in_words(network, right) == {"Black castling towards h": "allowed"}
     scene = explained.scene_of(network, pattern)
     drawn = {cell.name: cell.items for cell in scene.cells() if cell.marks}
     assert drawn == {"h1": (Item("rook", 0),), "g1": (), "a8": (Item("rook", 1),)}
