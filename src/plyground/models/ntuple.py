@@ -25,6 +25,7 @@ Arrays = Mapping[str, NDArray[Any]]
 Records = NDArray[np.void]
 PLAY = "plyground.models.ntuple_play"
 MOST_ENTRIES = 2**18  # of one tuple
+REDRAWS = 8  # of chance and hidden cards, at least, where a run's network plays: it learns with fewer
 STRAIGHT_ON = 0.7  # of a walk: the chance that the next cell lies beside the last one, not beside any
 
 
@@ -161,6 +162,6 @@ class NTuple(CompiledModel):
 
 
 def of_config(config: Mapping[str, Any], game: Game) -> NTuple:
-    """The empty n-tuple network of a run's config."""
+    """The empty n-tuple network of a run's config. A learner has redraws of its own."""
     tuples = draw_tuples(game.cells, config["tuples"], config["length"], config["seed"])
-    return NTuple(game, tuples, 1 if config["shared"] else 2, config["redraws"])
+    return NTuple(game, tuples, 1 if config["shared"] else 2, max(config["redraws"], REDRAWS))
