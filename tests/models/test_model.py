@@ -137,7 +137,8 @@ def test_a_config_says_what_kind_of_model_its_run_learns(three: pg.Game) -> None
     assert set(KINDS) == {"network", "table", "ntuple", "sparse"}
     assert of_config(NETWORK, three).identity == network(three, 0).identity
     with pytest.raises(
-        pg.InvalidValue, match="does not say what was learned: it has key, or tuples and length, or units, or network and encoder"
+        pg.InvalidValue,
+        match="does not say what was learned: it has key, or tuples and length, or units, or network and encoder",
     ):
         of_config({"game": "three"}, three)
     del settings["gamma"]
