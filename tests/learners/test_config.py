@@ -73,7 +73,7 @@ def test_a_timed_run_has_no_limit_of_cycles() -> None:
 
 
 # a table has none, and n-tuples learn the same bits with any number
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in ("tabular", "td")])
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in ("tabular", "td", "sparse")])
 @pytest.mark.parametrize("given", [{}, {"threads": 0}, {"threads": 2}])
 def test_no_clock_chooses_the_number_of_threads(
     name: str, given: dict[str, int], monkeypatch: pytest.MonkeyPatch

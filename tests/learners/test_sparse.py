@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from plyground.arena.match import play_match
 from plyground.errors import Error, InvalidValue
 from plyground.learners.config import Sparse
 from plyground.learners.defaults import resolve
+from plyground.learners.progress_text import ShortLines
 from plyground.learners.sparse import PARTS, Optimizer, Positions, Replay, SparseLearner
 from plyground.learners.training import progress, train
 from plyground.models.numbers import exp
@@ -292,8 +294,12 @@ def test_a_killed_run_ends_where_it_would_have_ended(tmp_path: Path) -> None:
 
 def test_a_run_goes_on_from_another_one_and_from_its_own_data_alone(data: str, tmp_path: Path) -> None:
     learner, run = begin(tmp_path / "run", Sparse(**{**SHORT, "data": (data,)}))
+    said = list[str]()
     with run:
-        train(learner, run, lambda event: None)
+        train(learner, run, ShortLines(said.append))
+    assert re.fullmatch(
+        r"cycle 1/2: loss [\d.]+ on held-out games, [\d.]+ by `evaluate` · [\d,]+ positions, \d+ s", said[0]
+    )
     again = learner_of(init=str(tmp_path / "run"))
     assert again.round.own
     assert all(

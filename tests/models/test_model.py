@@ -20,6 +20,7 @@ from plyground.models import table
 from plyground.models.files import load_model
 from plyground.models.model import KINDS, kind_of, of_config
 from plyground.models.network import NetworkModel
+from plyground.models.sparse import Sparse
 from plyground.runs import fingerprints
 from plyground.search.tree_config import SearchConfig
 from plyground.search.tree_search import TreeSearch
@@ -60,7 +61,16 @@ def linear(game: pg.Game, seed: int) -> Any:
     return model
 
 
-MODELS = {"network": network, "table": learned_table, "linear": linear}
+def sparse(game: pg.Game, seed: int) -> Any:
+    model, rng = Sparse(game, 32), np.random.default_rng(seed)
+    floats = model.floats()
+    for name in floats.dtype.names or ():
+        floats[name] = rng.normal(0, 0.3, floats[name].shape)
+    model.quantise(floats)
+    return model
+
+
+MODELS = {"network": network, "table": learned_table, "linear": linear, "sparse": sparse}
 
 
 def states_of(game: pg.Game, n: int) -> Any:
@@ -123,10 +133,12 @@ def test_a_config_says_what_kind_of_model_its_run_learns(three: pg.Game) -> None
     settings = asdict(LEARNERS["tabular"].config())
     assert (kind_of(NETWORK), kind_of(settings), kind_of({"game": "chess"})) == ("network", "table", "")
     assert kind_of(asdict(LEARNERS["td"].config())) == "ntuple"
-    assert set(KINDS) == {"network", "table", "ntuple"}
+    assert kind_of(asdict(LEARNERS["sparse"].config())) == "sparse"
+    assert set(KINDS) == {"network", "table", "ntuple", "sparse"}
     assert of_config(NETWORK, three).identity == network(three, 0).identity
     with pytest.raises(
-        pg.InvalidValue, match="does not say what was learned: it has key, or tuples and length, or network and encoder"
+        pg.InvalidValue,
+        match="does not say what was learned: it has key, or tuples and length, or units, or network and encoder",
     ):
         of_config({"game": "three"}, three)
     del settings["gamma"]

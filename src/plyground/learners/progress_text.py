@@ -44,7 +44,10 @@ def _cycle(cycle: Event | None, evaluation: Event | None) -> str:
         scores = (f"{one['score']:.0%} against {spec}" for spec, one in evaluation["eval_opponents"].items())
         parts.append(", ".join(scores))
     if cycle:
-        parts.append(f"{counted(cycle['games'], 'game')}, {cycle['seconds']['total']:.0f} s")
+        if "hand_loss" in cycle:
+            parts.append(f"loss {cycle['loss']:.5f} on held-out games, {cycle['hand_loss']:.5f} by `evaluate`")
+        learned = "position" if "positions" in cycle else "game"
+        parts.append(f"{counted(cycle[f'{learned}s'], learned)}, {cycle['seconds']['total']:.0f} s")
         parts += [cluster_words(cycle)] if "actors" in cycle else []
         parts += [counted(cycle["illegal_moves"], "illegal move")] * bool(cycle["illegal_moves"])
     return f"{place(cycle or evaluation or {})}: {' · '.join(part for part in parts if part)}"
