@@ -13,7 +13,7 @@ index      Paco Ŝako: dense tensors and indices, bytes and positions a second, 
 
 Each trial is a process of its own on one core and leaves one JSON file; a trial whose file is there is not repeated, so
 the command can be stopped and started again. `--seconds` is the time of play and updates of a Connect Four trial; chess
-gets three times as much, and tables as many games as one core plays in about that time.
+gets three times as much; tables and sides get as many games as one core plays in about that time.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ from plyground.runs.settings import build, profile
 FOUR = ("random", "punisher", "greedy", "minimax:depth=3")
 SEQUENCE = ("random", "greedy", "window")
 WITHOUT_EVALUATION = {"checkpoint_interval": 10**9, "games_per_cycle": 10**9}
+GAMES_A_SECOND = 250  # of the comparison of sides, which counts games, not seconds
 SLOWER = 3  # chess trials get so many times the seconds
 SPEED_ROUNDS, POSITIONS = 5, {"cpu": 2_048, "cuda": 65_536}  # at once
 
@@ -154,6 +155,9 @@ def settings_of(name: str, variant: str, seed: int, seconds: float) -> tuple[str
     table |= comparison.variants[variant] | {"seed": seed, "eval_opponents": ["random"]}
     if learner == "tabular":
         return learner, table | {"games_per_cycle": max(20, round(table["games_per_cycle"] * seconds / 60))}
+    if name == "sides":
+        games = {"seconds": 0.0, "cycles": 1, "games_per_cycle": round(GAMES_A_SECOND * seconds)}
+        return learner, table | {"threads": 1, "device": "cpu", "checkpoint_interval": 10**9, **games}
     own = {"threads": 1, "device": "cpu", "cycles": 0, "seconds": seconds * (SLOWER if name == "masks" else 1)}
     return learner, table | own | WITHOUT_EVALUATION
 
