@@ -109,6 +109,7 @@ def test_it_learns_three_in_a_row_within_a_second() -> None:
 def test_where_only_chance_decides_values_stay_at_its_mean() -> None:
     """A learner that foresaw its coins would find actions that win."""
     learner = learner_of(COINS, tuples=3, length=3, opening_plies=0, games_per_round=256, redraws=4)
+    assert (learner._settings().redraws, learner.network.redraws) == (4, 8), "of learning and of play"
     run(learner, 60)
     played = learner.played
     first = played.values[:, 0]  # after one coin of three: 1/2 or -1/2

@@ -14,8 +14,10 @@ import plyground as pg
 from conftest import ROOT, TESTS
 from plyground.agents.ntuple import NTupleAgent
 from plyground.errors import Error, InvalidValue
+from plyground.games.interface import value_for
 from plyground.games.rng import agent_seeds
 from plyground.models.ntuple import MOST_ENTRIES, NTuple, draw_tuples
+from plyground.search.minimax import Minimax
 
 ROW = str(ROOT / "examples" / "three_in_a_row.py")
 GAMES = ["connect_four", "chess", "paco_sako", "sequence", "sequence:seats=4", ROW]
@@ -119,6 +121,27 @@ def test_what_a_seat_cannot_see_changes_no_choice() -> None:
             states = game.redrawn(position.states, agent_seeds(seed, 1))
             found.append([each.tolist() for each in network.choose(states, agent_seeds(9, 1))])
         assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["connect_four", ROW])
+def test_alpha_beta_over_a_network_is_plain_minimax(name: str) -> None:
+    """Its codes follow the moves of the search."""
+    game = pg.load(name)
+    network = network_of(game)
+
+    def value(position: pg.Position, depth: int, ply: int) -> float:
+        if position.over:
+            return value_for(int(position.outcome), position.to_move) * (1000 - (ply - 1))
+        if depth == 0:
+            return float(network.judge(position.states)[0])
+        return max(-value(position.play(action), depth - 1, ply + 1) for action in position.legal())
+
+    for position in positions(game, 7)[::3]:
+        actions, scores = Minimax(game, 3, model=network).scores(position.states)
+        expected = [-value(position.play(action), 2, 1) for action in position.legal()]
+        assert actions[0, : len(expected)].tolist() == position.legal()
+        assert scores[0, : len(expected)].tolist() == pytest.approx(expected, abs=1e-6)
 
 
 def test_redraws_are_drawn_one_by_one() -> None:
