@@ -125,7 +125,7 @@ class FirstPlayer(DQNLearner):
         super().__init__(config)
         write = self.replay.write
 
-        def write_first(ply: Transition, usable: Tensor, explored: Tensor) -> None:
+        def write_first(ply: Transition, usable: Tensor, explored: Tensor | None = None) -> None:
             write(ply, usable & (self.view.on.field(ply.states, "to_move") == 0), explored)
 
         self.replay.write = write_first
