@@ -15,7 +15,7 @@ from plyground.checks import laws
 from plyground.games.rng import seeds
 from plyground.models.compiled import handwritten
 from plyground.search.alpha_beta import AT_LEAST, AT_MOST, EXACT, FULL
-from plyground.search.arrays import Memory, Stack, alpha_beta
+from plyground.search.alpha_beta_arrays import Memory, Stack, alpha_beta
 from plyground.search.minimax import Minimax
 
 LOW, HIGH = -0.25, 0.5

@@ -14,8 +14,8 @@ from plyground.games.paco_sako import analysis
 from plyground.games.rng import seeds
 from plyground.models.compiled import handwritten
 from plyground.search import alpha_beta
-from plyground.search.arrays import PATH_NODE, PROGRESS, WIN, Limits
-from plyground.search.arrays import alpha_beta as kernels_and_buffers
+from plyground.search.alpha_beta_arrays import PATH_NODE, PROGRESS, WIN, Limits
+from plyground.search.alpha_beta_arrays import alpha_beta as kernels_and_buffers
 from plyground.search.minimax import Minimax
 from plyground.search.timed import LEVELS, TimedMinimax
 

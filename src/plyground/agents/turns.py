@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from plyground.game import Game
 from plyground.games.interface import RUNNING
-from plyground.search.arrays import Ints, Records
+from plyground.search.alpha_beta_arrays import Ints, Records
 from plyground.search.within_turn import after_actions, best_end
 
 LONGEST = 64  # positions of a turn that are kept: longer circles are not noticed

@@ -60,7 +60,7 @@ from plyground.kernels.slots import (
     transposition_key,
     update,
 )
-from plyground.search.arrays import WIN, Doubles, Limits, Memory, Records, Roots, RootScores, Stack
+from plyground.search.alpha_beta_arrays import WIN, Doubles, Limits, Memory, Records, Roots, RootScores, Stack
 
 PROVEN = WIN / 2  # values beyond are wins or losses
 NO_WIDTH = 1e-9  # of a window that only asks whether a value is higher; evaluations differ by more

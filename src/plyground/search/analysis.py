@@ -19,7 +19,7 @@ from plyground.game import Game
 from plyground.models.compiled import CompiledModel
 from plyground.models.model import Reason
 from plyground.position import Position
-from plyground.search.arrays import WIN
+from plyground.search.alpha_beta_arrays import WIN
 from plyground.search.pieces import in_pieces
 from plyground.search.tree_arrays import DRAWN, LOST, OPEN, WON, Records, Result, Rngs
 from plyground.search.tree_config import MOST_SIMULATIONS, SearchConfig, halving_schedule

@@ -23,7 +23,7 @@ from plyground.kernels.arrays import int32, int64
 from plyground.kernels.no_refcounts import uncounted_body, uncounted_loop
 from plyground.kernels.slots import CHANCE, STATE, determinize, evaluate, first_score, legal, play, seat
 from plyground.models.numbers import exp
-from plyground.search.arrays import WIN
+from plyground.search.alpha_beta_arrays import WIN
 from plyground.search.choosing_arrays import ENDS, EVALUATED, FULL, NONE, SCORED, STEPS, WINS, Choices, TurnMemory
 
 Words = NDArray[np.generic]

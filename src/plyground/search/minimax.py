@@ -11,8 +11,7 @@ from plyground.game import Game, agent_repr
 from plyground.kernels.threads import available, over_slices
 from plyground.models.compiled import CompiledModel, handwritten
 from plyground.position import Position
-from plyground.search.analysis import Analysis, check_running, scored
-from plyground.search.arrays import (
+from plyground.search.alpha_beta_arrays import (
     Doubles,
     Ints,
     Limits,
@@ -22,6 +21,7 @@ from plyground.search.arrays import (
     RootScores,
     Words,
 )
+from plyground.search.analysis import Analysis, check_running, scored
 
 DEEPEST = 40
 LARGEST_TABLE = 26

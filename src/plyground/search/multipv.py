@@ -19,8 +19,8 @@ from plyground.errors import InvalidValue, shorten
 from plyground.game import Game
 from plyground.models.compiled import CompiledModel, handwritten
 from plyground.position import Position
+from plyground.search.alpha_beta_arrays import WIN, Buffers, Limits, Records, Words, alpha_beta
 from plyground.search.analysis import EVERY, Analysis, Analyst, check_running, scored
-from plyground.search.arrays import WIN, Buffers, Limits, Records, Words, alpha_beta
 from plyground.search.minimax import check_searchable
 from plyground.search.pieces import in_pieces
 from plyground.search.timed import (

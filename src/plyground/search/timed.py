@@ -15,8 +15,8 @@ from plyground.games.interface import RUNNING
 from plyground.kernels.threads import available, over_slices
 from plyground.models.compiled import CompiledModel, handwritten
 from plyground.position import Position
+from plyground.search.alpha_beta_arrays import WIN, Ints, Limits, Memory, OwnBuffers, Records, Words
 from plyground.search.analysis import Analysis, Analyst, last_analysis
-from plyground.search.arrays import WIN, Ints, Limits, Memory, OwnBuffers, Records, Words
 from plyground.search.minimax import check_searchable
 from plyground.search.pieces import in_pieces
 from plyground.search.within_turn import turn_of

@@ -8,7 +8,7 @@ import numpy as np
 
 from plyground.game import Game
 from plyground.games.interface import RUNNING
-from plyground.search.arrays import Ints, Records, Words
+from plyground.search.alpha_beta_arrays import Ints, Records, Words
 from plyground.search.choosing_arrays import ENDS, FULL, NONE, SEEN, TURN_NODE, WIN_BEGUN, WINS, Choices, TurnMemory
 from plyground.search.tree_memory import words_of
 
