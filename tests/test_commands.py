@@ -45,8 +45,8 @@ RUNS = (
     "train ppo connect_four --network 16+value --seeds 2 --out runs/other",
     "teach collect chess --games 4 --out data/teacher.ndjson",
     "train imitation chess --data data/teacher.ndjson --out runs/chess-imitation-1",
-    "train imitation chess --data data/teacher.ndjson --encoder flat839 --network 512-256-128 --outputs 4096 --no-dueling"
-    " --out runs/imitation_qnet",
+    "train imitation chess --data data/teacher.ndjson --encoder flat839 --network 512-256-128 --outputs 4096"
+    " --no-dueling --out runs/imitation_qnet",
     "train --profile chess_dqn_imitation --init runs/chess-imitation-1 --out runs/chess-dqn-1",
 )
 
