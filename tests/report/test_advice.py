@@ -99,5 +99,6 @@ def test_a_score_that_still_rises_is_named(scores: list[float], wanted: str) -> 
 
 def test_a_run_without_cycles_is_advised_too() -> None:
     assert advice(NETWORK, measured(), {}) == ["a wider network than 16, or more cycles"]
-    (found,) = advice({**NETWORK, "epochs": 3}, measured(), {"random": score(0.5)})
-    assert "more epochs" in found
+    for learner, wanted in (("imitation", "more epochs"), ("ppo", "more cycles")):  # whose epochs are others
+        (found,) = advice({**NETWORK, "learner": learner, "epochs": 3}, measured(), {"random": score(0.5)})
+        assert wanted in found

@@ -38,14 +38,17 @@ def advice(config: Numbers, metrics: RunMetrics, scores: Mapping[str, Numbers]) 
         found.append("it beats its evaluation opponents: name harder ones, such as minimax:depth=5")
     if (score := scores.get("random", {"score": 1})["score"]) < 0.9:
         other = FASTER.get(kind, "learning rate")
-        unit = "epochs" if "epochs" in config else "cycles"
-        found.append(f"it still loses points to random ({score:.0%}): more {unit}, a higher {other}")
+        found.append(f"it still loses points to random ({score:.0%}): {_longer(config)}, a higher {other}")
     puzzles: Numbers = evaluations[-1].get("puzzles", {}) if evaluations else {}
     missed = 1 - puzzles.get("win_in_1", 1)
     alone = list(opponent_shares(tuple(config.get("opponents", ())))) == ["self"]
     if missed > 0.1 and alone and "greedy" in scores:
         found.append(f"it misses {missed:.0%} of wins in one move: opponents that punish that, such as 0.3 greedy")
     return found or [_of_nothing(config, last, evaluations, scores)]
+
+
+def _longer(config: Numbers) -> str:
+    return "more epochs" if config.get("learner") == "imitation" else "more cycles"
 
 
 def _of_progress(evaluations: Sequence[Numbers], kind: str) -> list[str]:
@@ -86,7 +89,7 @@ def _rise(evaluations: Sequence[Numbers]) -> str:
 def _of_nothing(config: Numbers, last: Numbers, evaluations: Sequence[Numbers], scores: Mapping[str, Numbers]) -> str:
     more = LARGER.get(kind_of(config), "a larger model").format(**config)
     if not evaluations:
-        return f"{more}, or more {'epochs' if 'epochs' in config else 'cycles'}"
+        return f"{more}, or {_longer(config)}"
     seconds = last.get("seconds", {}).get("total", SHORT)
     if seconds < SHORT and scores:
         spec, score = list(scores.items())[-1]
