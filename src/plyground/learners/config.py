@@ -402,7 +402,7 @@ class TD(RunConfig):
     opening_share: Share = 0.75
     """share of the games that begin so; the others begin at the start"""
     redraws: Count = 1
-    """where chance decides or cards are hidden: how often that is drawn anew before an action is chosen, while it learns;
+    """where chance decides or cards are hidden: how often that is drawn anew before it chooses an action while it learns;
     in play at least 8 times"""
     games_per_round: Count = 256
     """games that are played with the same weights before anything is learned from them"""
