@@ -402,8 +402,8 @@ class TD(RunConfig):
     opening_share: Share = 0.75
     """share of the games that begin so; the others begin at the start"""
     redraws: Count = 1
-    """where chance decides or cards are hidden: how often that is drawn anew before it chooses an action while it learns;
-    in play at least 8 times"""
+    """where chance decides or cards are hidden: over how many redraws of that an action is valued while it learns; in
+    play over at least 8"""
     games_per_round: Count = 256
     """games that are played with the same weights before anything is learned from them"""
     memory: Count = 2048
